@@ -1,0 +1,55 @@
+"""The site's own style sheet and scripts, under names that carry their content's hash."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+SCRIPTS = (
+    "node_modules/idiomorph/dist/idiomorph.min.js",
+    "widgets/runtime/python.js",
+    "widgets/runtime/lesson-widget.js",
+)
+WORKER = "widgets/runtime/worker.mjs"
+
+
+@dataclass(slots=True)
+class Assets:
+    """Site paths and contents; ``style`` and ``scripts`` go on every page."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    style: str = ""
+    scripts: list[str] = field(default_factory=list)
+    worker: str = ""
+
+    def add(self, stem: str, suffix: str, content: bytes) -> str:
+        path = f"assets/lesson/{stem}.{sha256(content).hexdigest()[:12]}{suffix}"
+        self.files[path] = content
+        return path
+
+
+def collect(root: Path) -> Assets:
+    """Bundle the style sheets of site and widgets; take the runtime's scripts as they are."""
+    assets = Assets()
+    styles = [
+        root / "build_tools/theme/lesson.css",
+        root / "widgets/element.css",
+        *sorted(root.glob("widgets/*/style.css")),
+    ]
+    assets.style = assets.add("lesson", ".css", b"\n".join(s.read_bytes() for s in styles))
+    for script in SCRIPTS:
+        file = root / script
+        assets.scripts.append(assets.add(file.name.split(".")[0], ".js", file.read_bytes()))
+    assets.worker = assets.add("worker", ".mjs", (root / WORKER).read_bytes())
+    return assets
+
+
+def manifest(assets: Assets, boot: dict[str, Any]) -> str:
+    """Add the manifest a page boots Python from; paths in it are relative to itself."""
+    content = json.dumps(
+        boot | {"worker": assets.worker.removeprefix("assets/lesson/")}, sort_keys=True
+    ).encode()
+    return assets.add("python", ".json", content)

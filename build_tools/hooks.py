@@ -1,0 +1,95 @@
+"""MkDocs events, wired to the code that does the work. Nothing else lives here.
+
+MkDocs does not reload what a hook has imported. So every build starts by forgetting our
+packages, and the modules are imported inside the events; then an edit in py_core shows
+at once under ``mkdocs serve``.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from mkdocs.config.config_options import ExtraScriptValue
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+# Only loggers below "mkdocs." count for --strict.
+log = logging.getLogger("mkdocs.hooks.lesson")
+
+_build = SimpleNamespace()  # what one build hands from event to event
+
+
+def _forget() -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] in ("py_core", "widgets", "build_tools") and name != __name__:
+            del sys.modules[name]
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    _forget()
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    from build_tools import assets, pack
+    from build_tools.prose import LessonExtension
+
+    _build.assets = assets.collect(ROOT)
+    try:
+        _build.packs = pack.make(ROOT, ROOT / ".cache")
+    except pack.PackError as error:
+        raise PluginError(str(error)) from error
+    manifest = assets.manifest(_build.assets, pack.boot(_build.packs))
+    _build.extension = LessonExtension(runtime=manifest)
+    _build.page_assets = {}
+    config.markdown_extensions.append(_build.extension)
+    config.extra_css.append(_build.assets.style)
+    for path in _build.assets.scripts:
+        script = ExtraScriptValue(path)
+        script.defer = True
+        config.extra_javascript.append(script)
+    return config
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    from build_tools import prose
+
+    depth = page.url.count("/")
+    _build.extension.page = prose.Page(path=page.file.src_uri, base="../" * depth)
+    return markdown
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    from build_tools import prose
+
+    made = _build.extension.page
+    if made.problems:
+        # The hook is given the text without its front matter; the file has the true lines.
+        source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+        where = f"{Path(config.docs_dir).name}/{made.path}"
+        for line, problem in prose.locate(made.problems, source):
+            log.error("%s:%d: %s: %s", where, line, problem.written, problem.says)
+        raise PluginError(f"{where}: {len(made.problems)} problem(s), see above")
+    _build.page_assets.update(made.assets)
+    return html
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    from build_tools import pack
+
+    site = Path(config.site_dir)
+    for path, content in {**_build.assets.files, **_build.page_assets}.items():
+        target = site / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    pack.publish(_build.packs, site)
+
+
+def on_serve(server: Any, config: MkDocsConfig, builder: Any) -> Any:
+    log.info("lesson: watching docs, py_core, widgets and build_tools")
+    return server

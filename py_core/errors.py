@@ -1,0 +1,97 @@
+"""One family of errors, each saying which field, which value, and what is accepted.
+
+Whoever catches an error (the build, the command line, a widget) can show it as it
+is: ``str(error)`` is English for authors, ``error.chinese`` is for readers.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SHOWN = 60  # characters of a bad value that are worth repeating
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What a field takes, in both languages of the project."""
+
+    english: str
+    chinese: str
+
+
+def whole(low: int, high: int) -> Accepted:
+    """A whole number from ``low`` to ``high``, both included."""
+    return Accepted(
+        f"a whole number from {low:,} to {high:,}", f"{low:,} 到 {high:,} 之间的整数"
+    )
+
+
+def number(low: str, high: str, unit: str = "") -> Accepted:
+    """A number from ``low`` to ``high`` (both as they should be read), both included."""
+    tail = f" {unit}" if unit else ""
+    return Accepted(f"a number from {low} to {high}{tail}", f"{low} 到 {high}{tail} 之间的数")
+
+
+def one_of(names: Iterable[str]) -> Accepted:
+    """One of a closed list of names."""
+    listed = sorted(names)
+    return Accepted("one of " + ", ".join(listed), "其中之一：" + "、".join(listed))
+
+
+def shown(value: object) -> str:
+    """``value`` as an error repeats it: one line, at most ``SHOWN`` characters."""
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+class LessonError(ValueError):
+    """Bad input. ``field`` says where, ``value`` what came, ``accepted`` what would do."""
+
+    def __init__(self, field: str, value: object, accepted: Accepted | str) -> None:
+        self.field = field
+        self.value = value
+        self.accepted = (
+            accepted if isinstance(accepted, Accepted) else Accepted(accepted, accepted)
+        )
+        super().__init__(field, shown(value), self.accepted.english)
+
+    def __str__(self) -> str:
+        return f"{self.field}: got {shown(self.value)!r}, accepted is {self.accepted.english}"
+
+    @property
+    def chinese(self) -> str:
+        """The same sentence for a reader."""
+        return f"{self.field} 不能是「{shown(self.value)}」，可以是{self.accepted.chinese}"
+
+
+class ConfigError(LessonError):
+    """A model config that cannot be counted; ``field`` is a JSON pointer."""
+
+
+class ScenarioError(LessonError):
+    """A Scenario or widget field out of range."""
+
+
+class ScheduleError(LessonError):
+    """A collective that cannot run as asked, or broke its own promise."""
+
+
+class UnitError(LessonError):
+    """Two quantities whose units do not go together."""
+
+
+class UnknownName(LessonError):
+    """A name nobody registered; ``close`` lists the nearest ones that exist."""
+
+    def __init__(self, field: str, value: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        self.close = difflib.get_close_matches(value, known, n=3, cutoff=0.5)
+        super().__init__(field, value, one_of(self.close or known))
+
+    def __str__(self) -> str:
+        if self.close:
+            return f"{self.field}: no {shown(self.value)!r}; close to it: {', '.join(self.close)}"
+        return super().__str__()

@@ -1,0 +1,192 @@
+"""Paper facts: figures that other people printed, each with its source and place.
+
+They live in ``docs/data/facts.json`` and are cited by id, never typed into prose. The
+file states each in the paper's own words for its unit; ``_STATED_IN`` says which of our
+units those words mean, so that GPU-hours cannot be read as gigabytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from py_core import data
+from py_core.errors import LessonError, UnitError, UnknownName
+from py_core.units import UNITS, Unit
+
+_STATED_IN = {
+    "GB/s": (
+        "GB/s per GPU, one direction",
+        "GB/s per GPU, both directions",
+        "GB/s per GPU",
+        "GB/s per adapter, one direction",
+        "GB/s bus bandwidth",
+    ),
+    "GB": ("GB", "GB per GPU (HBM3)"),
+    "MiB": ("MiB",),
+    "B": ("bytes",),
+    "B/param": ("bytes per parameter",),
+    "params": ("parameters", "parameters per token", "parameters, more than"),
+    "tokens": ("tokens", "tokens, rounded as printed"),
+    "FLOP": ("FLOP",),
+    "TFLOPS": (
+        "TFLOP/s",
+        "TFLOP/s per GPU",
+        "TFLOP/s per GPU, bf16",
+        "TFLOP/s per V100, approximate",
+    ),
+    "h": ("H800 GPU-hours",),
+    "days": ("days",),
+    "µs": ("µs per step", "µs, protocol Simple"),
+    "count": (
+        "A100 80 GB GPUs",
+        "A100 GPUs",
+        "DGX-2 nodes",
+        "GPUs",
+        "GPUs per DGX-2",
+        "GPUs per node",
+        "H100 GPUs",
+        "H800 GPUs",
+        "M / K",
+        "SMs",
+        "TPU v3",
+        "V100 GPUs",
+        "all-reduces per layer, forward and backward together",
+        "bucket",
+        "chunks",
+        "copies",
+        "experts per layer",
+        "experts per node",
+        "experts per token",
+        "factor on size/time",
+        "heads",
+        "layers",
+        "nodes",
+        "rebuild",
+        "sequences",
+        "tensors",
+        "times",
+        "ways",
+    ),
+}
+_UNIT_OF = {words: UNITS[name] for name, stated in _STATED_IN.items() for words in stated}
+
+# One number, but nothing to calculate with: dates, rates over a whole, versions.
+NOT_FOR_CALCULATION = frozenset(
+    {
+        "year",
+        "months",
+        "H800 GPU-hours per 10^12 tokens",
+        "tokens per day",
+        "Gb/s per GPU",
+        "Ψ elements per step",
+        "NVSwitch generation",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """Where a fact was printed."""
+
+    id: str
+    authors: str
+    title: str
+    year: int | None
+    venue: str
+    arxiv: str | None
+    doi: str | None
+    repository: str | None
+
+    @property
+    def link(self) -> str | None:
+        """Where a reader can look it up; None where the source has no stable address."""
+        if self.arxiv:
+            return f"https://arxiv.org/abs/{self.arxiv}"
+        if self.doi:
+            return f"https://doi.org/{self.doi}"
+        if self.repository:
+            return f"https://github.com/{self.repository}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One printed figure. ``note`` carries known misprints and limits of meaning."""
+
+    id: str
+    value: Any
+    unit: str | None
+    says: str
+    paper: Paper
+    where: str
+    verified: str
+    note: str
+
+    @property
+    def number(self) -> Fraction:
+        """Its value, exact. Raises :class:`LessonError` where the fact is not one number."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise LessonError(f"fact {self.id}", self.value, "a fact whose value is one number")
+        return Fraction(str(self.value))
+
+    @property
+    def stated_in(self) -> Unit:
+        """The unit its number is in; a fact without a unit is a plain count or share.
+
+        Raises :class:`UnitError` where the stated unit is none of ours.
+        """
+        if self.unit is None:
+            return UNITS["count"]
+        if self.unit not in _UNIT_OF:
+            raise UnitError(f"unit of fact {self.id}", self.unit, "a unit to calculate with")
+        return _UNIT_OF[self.unit]
+
+    @property
+    def quotable(self) -> bool:
+        """Whether its text or a citation of it was seen; only then may the page print it."""
+        return self.verified.startswith("seen ")
+
+
+@cache
+def _file() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(data.read("facts.json"))
+    return loaded
+
+
+@cache
+def paper(paper_id: str) -> Paper:
+    """The source called ``paper_id``. Raises :class:`UnknownName`."""
+    sources = _file()["sources"]
+    if paper_id not in sources:
+        raise UnknownName("source", paper_id, sources)
+    s = sources[paper_id]
+    keys = ("authors", "title", "year", "venue", "arxiv", "doi", "repository")
+    return Paper(paper_id, *(s.get(k) for k in keys))
+
+
+@cache
+def fact(fact_id: str) -> Fact:
+    """The fact called ``fact_id``. Raises :class:`UnknownName` with the nearest ids."""
+    known = _file()["facts"]
+    if fact_id not in known:
+        raise UnknownName("fact", fact_id, known)
+    f = known[fact_id]
+    return Fact(
+        fact_id,
+        f["value"],
+        f.get("unit"),
+        f.get("what_zh") or f["what"],
+        paper(f["source"]),
+        f["where"],
+        f["verified"],
+        f.get("note", ""),
+    )
+
+
+def ids() -> list[str]:
+    """Every fact's id, sorted."""
+    return sorted(_file()["facts"])

@@ -1,0 +1,103 @@
+"""Activations of one micro-batch through all layers: Korthikanti et al. 2023, Table 2.
+
+Their formulas are of a GPT layer (GELU, LayerNorm, dropout, ordinary attention), 2-byte
+activations, and leave out the embedding and the head. For another architecture they are
+an estimate, and readers are told so. s, b, h, a, t, L: sequence, micro-batch, hidden
+width, heads, tensor-parallel cards, layers.
+"""
+
+from __future__ import annotations
+
+from py_core.quantity import At, quantity
+from py_core.terms import Term
+
+_NO_PARALLEL = "korthikanti.bytes_no_parallel"
+_TENSOR = "korthikanti.bytes_tp"
+_FORMULA = "按 Korthikanti 等的 GPT 公式"
+
+
+def _linear(at: At) -> Term:
+    return at.printed(_NO_PARALLEL, "34", 34, "B/token")
+
+
+def _scores(at: At) -> Term:
+    """Attention scores, per token and hidden element: 5as/h."""
+    five = at.printed(_NO_PARALLEL, "5", 5, "B/token²")
+    return five * at("model.heads") * at.sequence / at("model.hidden")
+
+
+def _split(at: At) -> Term:
+    """What tensor parallelism leaves whole (10) and what it cuts (24)."""
+    whole = at.printed(_TENSOR, "10", 10, "B/token")
+    return whole + at.printed(_TENSOR, "24", 24, "B/token") / at.tensor_parallel
+
+
+def _elements(at: At) -> Term:
+    """Hidden elements of one micro-batch, all layers: s·b·h·L."""
+    return at.sequence * at.micro_batch * at("model.hidden") * at("model.layers")
+
+
+@quantity("activations.coefficient", "B/token", "34 的来历：注意力、前馈、两个 LayerNorm")
+def _(at: At) -> Term:
+    parts = "korthikanti.coefficient_parts"
+    attention, mlp, norms = (at.printed(parts, str(n), n, "B/token") for n in (11, 19, 4))
+    return attention + mlp + norms
+
+
+@quantity("activations.no_parallel", "GB", f"激活，什么都不切、不重算（{_FORMULA}）", "Act")
+def _(at: At) -> Term:
+    return _elements(at) * (_linear(at) + _scores(at))
+
+
+@quantity(
+    "activations.selective", "GB", f"激活，选择性重算：不存注意力分数（{_FORMULA}）", "Act_sel"
+)
+def _(at: At) -> Term:
+    return _linear(at) * _elements(at)
+
+
+@quantity("activations.tensor", "GB", f"激活，张量并行（{_FORMULA}）", "Act_t")
+def _(at: At) -> Term:
+    return _elements(at) * (_split(at) + _scores(at) / at.tensor_parallel)
+
+
+@quantity("activations.tensor_sequence", "GB", f"激活，张量并行加序列并行（{_FORMULA}）", "Act_ts")
+def _(at: At) -> Term:
+    return _elements(at) / at.tensor_parallel * (_linear(at) + _scores(at))
+
+
+@quantity("activations.tensor_selective", "GB", f"激活，张量并行加选择性重算（{_FORMULA}）")
+def _(at: At) -> Term:
+    return _elements(at) * _split(at)
+
+
+@quantity(
+    "activations.tensor_sequence_selective",
+    "GB",
+    f"激活，张量并行加序列并行加选择性重算（{_FORMULA}）",
+    "Act_tss",
+)
+def _(at: At) -> Term:
+    return _linear(at) * _elements(at) / at.tensor_parallel
+
+
+@quantity("activations.full_recompute", "GB", f"激活，全部重算：每层只存输入（{_FORMULA}）")
+def _(at: At) -> Term:
+    two = at.printed("korthikanti.bytes_full_recompute", "2", 2, "B/token")
+    return two * _elements(at)
+
+
+@quantity(
+    "activations.first_stage",
+    "GB",
+    f"激活，张量、序列并行加选择性重算，交错流水线的第一级（{_FORMULA}）",
+)
+def _(at: At) -> Term:
+    # The first stage keeps p micro-batches of L/p layers, and (p−1)/v more when interleaved.
+    p, v, whole = at.pipeline_stages, at.interleave, at("activations.tensor_sequence_selective")
+    return whole if at.scenario.interleave == 1 else whole * (1 + (p - 1) / (p * v))
+
+
+@quantity("activations.memory_left", "GB", "ZeRO-3 剩下的显存再放进激活，还剩多少（负数：放不下）")
+def _(at: At) -> Term:
+    return at("zero3.memory_left") - at("activations.selective")

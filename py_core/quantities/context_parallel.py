@@ -1,0 +1,157 @@
+"""Context parallelism: one long sequence cut over the cards.
+
+Causal attention counts pairs (a token looks at itself and all before it). Cut in one
+piece per card, the last card has the most; zig-zag gives card r pieces r and 2c−1−r of
+2c, and all have the same. Ring Attention (Liu et al. 2023) passes K and V round; Ulysses
+(Jacobs et al. 2023) swaps the cut of the sequence for a cut of the heads.
+"""
+
+from __future__ import annotations
+
+from py_core.errors import Accepted, ConfigError, ScenarioError
+from py_core.quantities.tensor_parallel import activation_bytes_each
+from py_core.quantity import At, quantity
+from py_core.terms import Named, Term, rounded_up, square
+
+
+def _itself(at: At) -> Named:
+    return at.given("1", 1, "tokens", "每个 token 也看自己")
+
+
+def _pairs(at: At, card: Term | int, piece: Term) -> Term:
+    """Pairs of the ``card``-th piece: all pieces before it, and half of its own square."""
+    return card * square(piece) + piece * (piece + _itself(at)) / 2
+
+
+@quantity("context_parallel.piece_tokens", "tokens", "上下文并行：连续切分，每张卡的 token 数", "ℓ")
+def _(at: At) -> Term:
+    _check_pieces(at)
+    return at.sequence / at.context_parallel
+
+
+@quantity(
+    "context_parallel.half_piece_tokens", "tokens", "zig-zag：每张卡两段，每段的 token 数", "u"
+)
+def _(at: At) -> Term:
+    _check_pieces(at)
+    return at.sequence / (2 * at.context_parallel)
+
+
+def _check_pieces(at: At) -> None:
+    pieces = 2 * at.scenario.context_parallel
+    if at.scenario.sequence % pieces:
+        accepted = Accepted(
+            f"a multiple of 2 × context_parallel = {pieces}",
+            f"上下文并行卡数两倍（{pieces}）的倍数",
+        )
+        raise ScenarioError("sequence", at.scenario.sequence, accepted)
+
+
+@quantity("context_parallel.pairs_first", "pairs", "连续切分：第一张卡要算的注意力对数", "A_first")
+def _(at: At) -> Term:
+    piece = at("context_parallel.piece_tokens")
+    return piece * (piece + _itself(at)) / 2
+
+
+@quantity("context_parallel.pairs_last", "pairs", "连续切分：最后一张卡要算的注意力对数", "A_last")
+def _(at: At) -> Term:
+    return _pairs(at, at.context_parallel - 1, at("context_parallel.piece_tokens"))
+
+
+@quantity(
+    "context_parallel.pairs_zigzag", "pairs", "zig-zag：每张卡要算的注意力对数，张张一样", "A_zz"
+)
+def _(at: At) -> Term:
+    # Pieces r and 2c−1−r together: (2c−1)·u² + u(u+1), whatever r is.
+    c, u = at.context_parallel, at("context_parallel.half_piece_tokens")
+    return (2 * c - 1) * square(u) + u * (u + _itself(at))
+
+
+@quantity(
+    "context_parallel.slowest_over_zigzag", "ratio", "连续切分最忙的卡，是 zig-zag 每张卡的几倍"
+)
+def _(at: At) -> Term:
+    return at("context_parallel.pairs_last") / at("context_parallel.pairs_zigzag")
+
+
+# The worked example: 16 tokens over 4 cards.
+
+
+def _example(at: At) -> tuple[Named, Named]:
+    return (
+        at.given("n", 16, "tokens", "例子：一条 16 个 token 的序列"),
+        at.given("c", 4, "count", "例子：切到 4 张卡上"),
+    )
+
+
+def _example_card(card: int) -> None:
+    @quantity(f"context_parallel.example_card{card}", "pairs", f"例子，连续切分：{card} 号卡的对数")
+    def _(at: At) -> Term:
+        n, c = _example(at)
+        r = at.given("r", card, "count", "卡的编号")
+        return r * square(n / c) + n / c * (n / c + _itself(at)) / 2
+
+
+for _card in range(4):
+    _example_card(_card)
+
+
+@quantity("context_parallel.example_zigzag", "pairs", "例子，zig-zag：每张卡的对数", "A_zz")
+def _(at: At) -> Term:
+    n, c = _example(at)
+    u = n / (2 * c)
+    return (2 * c - 1) * square(u) + u * (u + _itself(at))
+
+
+# What travels in each full-attention layer, forward.
+
+
+def _kv_width(at: At) -> Term:
+    return at("model.kv_heads") * (at("model.head_dim") + at("model.v_head_dim"))
+
+
+@quantity("context_parallel.kv_bytes", "GB", "每个全注意力层：整条序列的 K、V", "KV")
+def _(at: At) -> Term:
+    return _kv_width(at) * activation_bytes_each(at) * at.sequence
+
+
+@quantity(
+    "context_parallel.ring_sent_per_card", "GB", "Ring Attention：每层前向，每张卡发出的 K、V"
+)
+def _(at: At) -> Term:
+    c = at.context_parallel
+    return (c - 1) / c * at("context_parallel.kv_bytes")
+
+
+@quantity("ulysses.sent_per_card", "GB", "Ulysses：每层前向，每张卡发出的 Q、K、V 和输出")
+def _(at: At) -> Term:
+    c = at.context_parallel
+    query_and_output = at("model.heads") * (at("model.head_dim") + at("model.v_head_dim"))
+    width = query_and_output + _kv_width(at)
+    return (c - 1) / c * (at.sequence / c) * width * activation_bytes_each(at)
+
+
+@quantity("ulysses.limit", "count", "Ulysses 不复制 K、V 时最多切到几张卡：K、V 的头数")
+def _(at: At) -> Term:
+    return at("model.kv_heads")
+
+
+@quantity("ulysses.kv_copies", "count", "Ulysses：每个 K、V 头要放在几张卡上")
+def _(at: At) -> Term:
+    return rounded_up(at.context_parallel / at("model.kv_heads"))
+
+
+@quantity("linear_attention.state_bytes", "MB", "每个 Gated DeltaNet 层：一条序列在切口处传的状态")
+def _(at: At) -> Term:
+    heads = _linear(at, "linear_num_value_heads", "n_lv", "线性注意力的 V 头数")
+    keys = _linear(at, "linear_key_head_dim", "d_lk", "线性注意力里 K 的每个头的维度")
+    values = _linear(at, "linear_value_head_dim", "d_lv", "线性注意力里 V 的每个头的维度")
+    return heads * keys * values * at.given("4", 4, "B", "状态以 fp32 存放，每个元素 4 字节")
+
+
+def _linear(at: At, field: str, symbol: str, says: str) -> Named:
+    for pointer, value in at.inventory.sources.items():
+        if pointer.endswith(f"/{field}") and isinstance(value, int):
+            return at.config(symbol, value, "count", pointer, says)
+    accepted = Accepted("a model with linear attention", "带线性注意力的模型")
+    raise ConfigError(f"/{field}", "(absent)", accepted)

@@ -1,0 +1,129 @@
+"""Zero Bubble and DualPipe: the backward split in two, in both notations.
+
+Qi et al. 2023 write B for the backward of the inputs alone and W for that of the weights,
+so a whole backward is B + W. DeepSeek-V3 (Table 2) writes B for the *whole* backward.
+Slots: F = B = W = 1 in the first notation, so a whole backward takes 2.
+"""
+
+from __future__ import annotations
+
+from py_core.errors import Accepted, ScenarioError
+from py_core.quantity import At, quantity
+from py_core.terms import Named, Term
+
+
+def _slots(at: At) -> tuple[Named, Named, Named]:
+    return (
+        at.given("F", 1, "count", "一个微批的前向，占 1 格时间（约定）"),
+        at.given("B", 1, "count", "反向里求输入梯度的部分，占 1 格（约定 F = B = W）"),
+        at.given("W", 1, "count", "反向里求权重梯度的部分，占 1 格（约定 F = B = W）"),
+    )
+
+
+def _full_slots(at: At) -> tuple[Named, Named, Named, Named]:
+    return (
+        at.given("F", 1, "count", "一个微批的前向，占 1 格时间（约定）"),
+        at.given("B", 2, "count", "整个反向，占 2 格（DeepSeek-V3 的记法）"),
+        at.given("W", 1, "count", "其中求权重梯度的部分，占 1 格"),
+        at.given("F&B", 3, "count", "重叠着做的一个前向和一个反向，占 3 格（约定通信全藏住）"),
+    )
+
+
+def _even_stages(at: At) -> Named:
+    if at.scenario.pipeline_stages % 2:
+        accepted = Accepted("an even number (DualPipe)", "偶数（DualPipe 从两头同时喂）")
+        raise ScenarioError("pipeline_stages", at.scenario.pipeline_stages, accepted)
+    return at.pipeline_stages
+
+
+@quantity("pipeline.ideal_slots", "count", "没有气泡时，每级要做的格数", "n_ideal")
+def _(at: At) -> Term:
+    f, b, w = _slots(at)
+    return at.micro_batches * (f + b + w)
+
+
+@quantity("1f1b.idle_slots", "count", "GPipe 与 1F1B：每级空等的格数", "n_1f1b")
+def _(at: At) -> Term:
+    f, b, w = _slots(at)
+    return (at.pipeline_stages - 1) * (f + b + w)
+
+
+@quantity("zb_h1.idle_slots", "count", "ZB-H1：每级空等的格数", "n_h1")
+def _(at: At) -> Term:
+    f, b, w = _slots(at)
+    return (at.pipeline_stages - 1) * (f + b - w)
+
+
+@quantity("zb_h2.idle_slots", "count", "ZB-H2：每级空等的格数", "n_h2")
+def _(at: At) -> Term:
+    f, b, w = _slots(at)
+    return (at.pipeline_stages - 1) * (f + b - 2 * w)
+
+
+@quantity("zb1p.idle_slots", "count", "ZB1P（即 ZB-H1，DeepSeek-V3 的记法）：每级空等的格数")
+def _(at: At) -> Term:
+    f, b, w, _ = _full_slots(at)
+    return (at.pipeline_stages - 1) * (f + b - 2 * w)
+
+
+@quantity(
+    "dualpipe.idle_slots", "count", "DualPipe（DeepSeek-V3 的记法）：每级空等的格数", "n_dual"
+)
+def _(at: At) -> Term:
+    _, b, w, both = _full_slots(at)
+    return (_even_stages(at) / 2 - 1) * (both + b - 3 * w)
+
+
+@quantity("dualpipe.idle_slots_split", "count", "DualPipe（Zero Bubble 的记法）：每级空等的格数")
+def _(at: At) -> Term:
+    _, b, w = _slots(at)
+    both = at.given(
+        "F&(B+W)", 3, "count", "重叠着做的一个前向和一个反向，占 3 格（约定通信全藏住）"
+    )
+    return (_even_stages(at) / 2 - 1) * (both + b - 2 * w)
+
+
+def _derived(name: str, says: str) -> None:
+    @quantity(f"{name}.slots", "count", f"{says}：一步总共的格数")
+    def _(at: At) -> Term:
+        return at("pipeline.ideal_slots") + at(f"{name}.idle_slots", "n_idle")
+
+    @quantity(f"{name}.bubble_over_ideal", "%", f"{says}：空等占理想时间的比例")
+    def _(at: At) -> Term:
+        return at(f"{name}.idle_slots", "n_idle") / at("pipeline.ideal_slots")
+
+
+for _name, _says in (
+    ("1f1b", "1F1B"),
+    ("zb_h1", "ZB-H1"),
+    ("zb_h2", "ZB-H2"),
+    ("dualpipe", "DualPipe"),
+):
+    _derived(_name, _says)
+
+
+@quantity("zb_h1.over_1f1b", "ratio", "ZB-H1 的气泡是 1F1B 的几分之几（F = B = W）")
+def _(at: At) -> Term:
+    # The stages cancel, so that one stage (no bubble at all) divides nothing by zero.
+    f, b, w = _slots(at)
+    return (f + b - w) / (f + b + w)
+
+
+@quantity("zb_h1.in_flight", "count", "ZB-H1：最多留着激活的微批数")
+def _(at: At) -> Term:
+    return at.pipeline_stages
+
+
+@quantity("zb_h2.in_flight", "count", "ZB-H2：最多留着激活的微批数")
+def _(at: At) -> Term:
+    return 2 * at.pipeline_stages - 1
+
+
+@quantity("dualpipe.in_flight", "count", "DualPipe：每张卡留着激活的微批数")
+def _(at: At) -> Term:
+    return _even_stages(at) + 1
+
+
+@quantity("dualpipe.parameter_copies", "count", "DualPipe：每张卡放几份参数")
+def _(at: At) -> Term:
+    return at.fact("dsv3.dualpipe_parameter_copies", "n_copy", "count")

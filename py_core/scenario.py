@@ -1,0 +1,194 @@
+"""Scenario: the model, the cluster and the run that every figure is a function of.
+
+One frozen value. Its field names are the keys of the page's URL, of ``lesson value
+--set`` and of ``q(...)`` in Markdown. Numbers are exact: ``bandwidth="12.5"`` is
+25/2 GB/s, never a binary float.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from py_core.errors import Accepted, ScenarioError, UnknownName, number, one_of, whole
+from py_core.model import ANCHOR, Model, load_model
+from py_core.units import number as written
+
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_DECIMAL = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+
+GRADIENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """What one Scenario field takes, and how formulas and readers call it."""
+
+    name: str
+    symbol: str
+    says: str  # Chinese, for provenance panels
+    unit: str  # a name of py_core.units.UNITS, or "" for a choice
+    low: Fraction
+    high: Fraction
+    integer: bool
+    choices: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> Accepted:
+        if self.choices:
+            return one_of(self.choices)
+        if self.integer:
+            return whole(int(self.low), int(self.high))
+        return number(decimal(self.low), decimal(self.high), self.unit)
+
+    def parse(self, value: object) -> Any:
+        """``value`` (text, int or Fraction) as this field holds it. Raises ScenarioError."""
+        if self.choices:
+            if value not in self.choices:
+                raise ScenarioError(self.name, value, self.accepted)
+            return value
+        pattern = _WHOLE if self.integer else _DECIMAL
+        if isinstance(value, str) and pattern.fullmatch(value):
+            value = Fraction(value)
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            raise ScenarioError(self.name, value, self.accepted)
+        exact = Fraction(value)
+        fits = exact.denominator == 1 if self.integer else Fraction(decimal(exact)) == exact
+        if not self.low <= exact <= self.high or not fits:
+            raise ScenarioError(self.name, decimal(exact), self.accepted)
+        return int(exact) if self.integer else exact
+
+
+def decimal(value: Fraction | int) -> str:
+    """A number as it stands in a query string: no grouping, no trailing zeros, nine decimals."""
+    value = Fraction(value)
+    digits = 0
+    while digits < 9 and (value * 10**digits).denominator != 1:
+        digits += 1
+    return written(value, digits).replace(",", "").replace("−", "-")
+
+
+SPECS: dict[str, FieldSpec] = {}
+
+
+def _count(name: str, symbol: str, says: str, default: int, high: int, unit: str = "count") -> Any:
+    low = 2 if name == "cards" else 1
+    SPECS[name] = FieldSpec(name, symbol, says, unit, Fraction(low), Fraction(high), True)
+    return field(default=default)
+
+
+def _real(name: str, symbol: str, says: str, unit: str, default: str, low: str, high: str) -> Any:
+    SPECS[name] = FieldSpec(name, symbol, says, unit, Fraction(low), Fraction(high), False)
+    return field(default=Fraction(default))
+
+
+def _choice(name: str, symbol: str, says: str, default: str, choices: tuple[str, ...]) -> Any:
+    zero = Fraction(0)
+    SPECS[name] = FieldSpec(name, symbol, says, "", zero, zero, False, choices)
+    return field(default=default)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Model, cluster and run. Units are those of ``SPECS[name].unit``.
+
+    The defaults are the lesson's: the anchor model on 8 cards, one card per node,
+    50 GB/s between nodes, 400 effective TFLOPS, 4,096 tokens per card and step.
+    """
+
+    model: Model = field(default_factory=lambda: load_model(ANCHOR))
+
+    # cluster
+    cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576)
+    cards_per_node: int = _count("cards_per_node", "g", "每台机器里参与的卡数", 1, 1024)
+    card_memory: Fraction = _real(
+        "card_memory", "M", "每张卡的显存（按十进制 GB 计，是约定）", "GB", "80", "1", "10000"
+    )
+    bandwidth: Fraction = _real(
+        "bandwidth", "Wₓ", "机器之间，每张卡单向带宽", "GB/s", "50", "0.001", "100000"
+    )
+    node_bandwidth: Fraction = _real(
+        "node_bandwidth", "Wₙ", "机器之内，每张卡单向带宽", "GB/s", "160", "0.001", "100000"
+    )
+    flops: Fraction = _real(
+        "flops", "F", "每张卡的有效算力（是约定，不是峰值）", "TFLOPS", "400", "0.001", "1000000"
+    )
+    latency: Fraction = _real(
+        "latency", "αₓ", "机器之间，每条消息的固定开销", "µs", "14", "0", "1000000"
+    )
+    node_latency: Fraction = _real(
+        "node_latency", "αₙ", "机器之内，每条消息的固定开销", "µs", "3.4", "0", "1000000"
+    )
+
+    # run
+    tokens: int = _count(
+        "tokens", "T", "每张卡每步处理的 token 数", 4096, 1_000_000_000, unit="tokens"
+    )
+    gradient: str = _choice("gradient", "dtype", "梯度的数据类型", "bf16", tuple(GRADIENT_BYTES))
+    bucket_cap: Fraction = _real(
+        "bucket_cap", "C", "DDP 的分桶上限", "MiB", "25", "0.001", "1048576"
+    )
+    sequence: int = _count("sequence", "s", "序列长度", 4096, 100_000_000, unit="tokens")
+    micro_batch: int = _count("micro_batch", "b", "一个微批里的序列数", 1, 1_000_000)
+    tensor_parallel: int = _count("tensor_parallel", "t", "张量并行的卡数", 8, 1024)
+    pipeline_stages: int = _count("pipeline_stages", "p", "流水线的级数", 8, 1024)
+    micro_batches: int = _count("micro_batches", "m", "每步的微批数", 32, 1_000_000)
+    interleave: int = _count("interleave", "v", "交错流水线里每张卡的段数", 4, 1024)
+    context_parallel: int = _count("context_parallel", "c", "上下文并行的卡数", 8, 1024)
+    expert_parallel: int = _count("expert_parallel", "e", "专家并行的卡数", 64, 4096)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            raise ScenarioError("model", self.model, Accepted("a model", "一个模型"))
+        for name, spec in SPECS.items():
+            object.__setattr__(self, name, spec.parse(getattr(self, name)))
+
+    def with_fields(self, changes: Mapping[str, object]) -> Scenario:
+        """This Scenario with some fields changed; values may be text, as in a query string.
+
+        Raises :class:`UnknownName` for a field that does not exist and
+        :class:`ScenarioError` for a value out of range.
+        """
+        for name in changes:
+            if name not in FIELD_NAMES:
+                raise UnknownName("scenario field", name, FIELD_NAMES)
+        new: dict[str, Any] = dict(changes)
+        if isinstance(new.get("model"), str):
+            new["model"] = load_model(new["model"])
+        return replace(self, **new)
+
+    def changes(self) -> dict[str, str]:
+        """The fields that differ from the lesson's defaults, as text, in declared order."""
+        changed = {} if self.model == DEFAULT.model else {"model": self.model.slug}
+        for name, spec in SPECS.items():
+            value = getattr(self, name)
+            if value != getattr(DEFAULT, name):
+                changed[name] = value if spec.choices else decimal(value)
+        return changed
+
+    def query(self) -> str:
+        """The query string that :func:`parse_scenario` reads back; empty for the defaults."""
+        return urlencode(self.changes())
+
+
+FIELD_NAMES = tuple(f.name for f in fields(Scenario))
+DEFAULT = Scenario()
+
+
+def parse_scenario(query: str) -> Scenario:
+    """The Scenario of a query string such as ``cards=64&tokens=16384``.
+
+    Raises :class:`UnknownName` for an unknown key and :class:`ScenarioError` for a bad
+    or repeated value.
+    """
+    pairs = parse_qsl(query, keep_blank_values=True)
+    changes: dict[str, object] = {}
+    for name, value in pairs:
+        if name in changes:
+            raise ScenarioError(name, value, Accepted("given once", "只写一次"))
+        changes[name] = value
+    return DEFAULT.with_fields(changes)

@@ -1,0 +1,60 @@
+"""Communication against the backward pass, and unequal sample lengths."""
+
+from __future__ import annotations
+
+from py_core.claims import claim, line
+from py_core.quantity import At
+from py_core.terms import Comparison
+
+
+@claim(
+    "comm_exceeds_backward",
+    "通信比反向计算久",
+    "每张卡 {tokens} 个 token 时，通信 {communication.seconds}，反向 {backward.seconds}："
+    "通信并不更久",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("communication.seconds") > at("backward.seconds")]
+
+
+@claim(
+    "backward_covers_comm",
+    "反向计算比通信久，通信有可能藏得住",
+    "反向 {backward.seconds}，通信 {communication.seconds}：通信藏不住，"
+    "要每张卡 {communication.break_even_tokens} 个 token 起才有可能",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("backward.seconds") > at("communication.seconds")]
+
+
+@claim("comm_ignores_tokens", "每张卡的 token 变成四倍，通信一点不变，反向也变成四倍")
+def _(at: At) -> list[Comparison]:
+    few, many = at.where(tokens=4096), at.where(tokens=16384)
+    return [
+        many("communication.seconds").equals(few("communication.seconds")),
+        many("backward.seconds").equals(4 * few("backward.seconds")),
+    ]
+
+
+@claim(
+    "one_node_hides_comm",
+    "同样的卡放进一台机器、走机内带宽，反向就盖得住通信",
+    "就算走 {node_bandwidth} 的机内带宽，通信也不短于 {backward.seconds} 的反向",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("ring.sent_per_card") / at.node_bandwidth < at("backward.seconds")]
+
+
+@claim(
+    "embedding_tail_outweighs_unused",
+    "露在最后的通信里，输入嵌入比没用到的视觉塔和 MTP 久",
+    "同步没用到的视觉塔和 MTP 要 {communication.unused_seconds}，"
+    "不短于输入嵌入的 {communication.embedding_seconds}",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("communication.embedding_seconds") > at("communication.unused_seconds")]
+
+
+@claim("means_of_means_are_skewed", "有效 token 数不同，两卡均值再平均，会偏向 token 少的那张卡")
+def _(at: At) -> list[Comparison]:
+    return [at("averaging.overweight") > line(at, "1", "一样重")]

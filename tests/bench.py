@@ -1,0 +1,223 @@
+"""How fast things are: ``make bench``. Prints medians and ratios; never fails on a time.
+
+All in one run on one machine, so that the ratios mean something where the seconds do not.
+The table is also written to ``.cache/bench.json``.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSON = Path(sys.executable).with_name("lesson")
+CONFORMANCE = ROOT / ".cache" / "conformance" / "venv" / "bin" / "python"
+RESULT = ROOT / ".cache" / "bench.json"
+DEEPSEEK = ROOT / "docs" / "data" / "models" / "deepseek-v3.json"
+
+# The question of `lesson params`, asked of transformers: no weights, only shapes.
+COUNT_WITH_TRANSFORMERS = """
+import json, sys, torch
+from transformers import AutoConfig, AutoModelForCausalLM
+config = json.load(open(sys.argv[1]))["config"]
+for key in ("auto_map", "quantization_config", "transformers_version"):
+    config.pop(key, None)
+with torch.device("meta"):
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+print(sum(p.numel() for p in model.parameters()))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measurement: the median of ``runs``, in seconds, and what it is held against."""
+
+    what: str
+    seconds: float
+    runs: int
+    target: float | None = None  # seconds it should take at most
+    baseline: str | None = None  # another row; the ratio is its seconds over these
+    ratio: float | None = None
+    at_least: float | None = None  # what the ratio should be
+
+    @property
+    def verdict(self) -> str:
+        """How it stands against its target: met or missed, and by what factor."""
+        if self.target is not None:
+            return _judged(self.target / self.seconds, 1, f"target {_ms(self.target)}")
+        if self.ratio is None:
+            return ""
+        if self.at_least is None:
+            return f"{self.ratio:.1f} × {self.baseline}"
+        return _judged(self.ratio, self.at_least, f"{self.baseline}: {self.at_least:g} × wanted")
+
+
+def _judged(factor: float, wanted: float, what: str) -> str:
+    return f"{what}, {factor:.1f} × faster{'' if factor >= wanted else '  ← MISSED'}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:,.3g} ms" if seconds < 1 else f"{seconds:,.2f} s"
+
+
+def measure(work: Callable[[], object], runs: int, warm: int = 1) -> float:
+    """Median seconds of ``work()``; garbage is collected between runs, not during them."""
+    for _ in range(warm):
+        work()
+    taken = []
+    for _ in range(runs):
+        gc.collect()
+        gc.disable()
+        begin = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - begin)
+        gc.enable()
+    return median(taken)
+
+
+def process(*command: str | Path, runs: int, warm: int = 1) -> float:
+    """Median seconds of a whole process, its start included."""
+
+    def work() -> None:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"bench: {command[0]} failed:\n{done.stderr}")
+
+    return measure(work, runs, warm)
+
+
+def core() -> Iterator[Row]:
+    """The core in this process."""
+    from py_core import models
+    from py_core.configs import parse_config
+    from py_core.model import Model
+    from py_core.quantity import at, names
+    from py_core.scenario import DEFAULT
+
+    text = DEEPSEEK.read_text(encoding="utf-8")
+    config = parse_config(text)["config"]
+    yield Row("addition loop, 10⁶ times (a yardstick)", measure(_yardstick, 5), 5)
+    seconds = measure(lambda: models.inventory(config, "DeepSeek-V3").total, 101)
+    yield Row("DeepSeek-V3: inventory and count", seconds, 101, target=0.003)
+    yield Row("DeepSeek-V3: parse the config text", measure(lambda: parse_config(text), 101), 101)
+
+    every = names()
+    fresh = iter(range(2, 1_000))
+
+    def new_scenario() -> None:
+        _evaluate_all(at(DEFAULT.with_fields({"cards": next(fresh)})), every)
+
+    def new_model() -> None:
+        model = Model(f"bench-{next(fresh)}", "DeepSeek-V3", config)
+        _evaluate_all(at(DEFAULT.with_fields({"model": model})), every)
+
+    seconds = measure(new_scenario, 31)
+    yield Row(f"all {len(every)} quantities, new cards", seconds, 31, target=0.020)
+    yield Row("all quantities, new model (DeepSeek-V3)", measure(new_model, 31), 31, target=0.020)
+
+
+def _yardstick() -> int:
+    total = 0
+    for number in range(1_000_000):
+        total += number
+    return total
+
+
+def _evaluate_all(evaluation: object, every: list[str]) -> None:
+    """Value and display of each; what this model does not have is asked for all the same."""
+    from py_core.errors import LessonError
+    from py_core.quantity import At
+
+    assert isinstance(evaluation, At)
+    for name in every:
+        try:
+            evaluation.quantity(name).display()
+        except LessonError:
+            continue
+
+
+def frames() -> Iterator[Row]:
+    """Widgets in this process: what the worker does for one click, Pyodide's slowness apart."""
+    import widgets
+
+    for n in (4, 16):
+        steps = iter(range(10**6))
+
+        def render(n: int = n, steps: Iterator[int] = steps) -> None:
+            widgets.render("ring", f"n={n}&step={next(steps) % (2 * n - 1)}")
+
+        yield Row(f"ring stepper: a frame, n = {n}", measure(render, 61), 61)
+
+
+def commands() -> Iterator[Row]:
+    """Whole processes, from start to exit."""
+    start = process(sys.executable, "-c", "pass", runs=15)
+    yield Row("python -c pass", start, 15)
+    typer = process(sys.executable, "-c", "import typer, typer.testing", runs=15)
+    yield Row("python importing Typer", typer, 15)
+    seconds = process(LESSON, "params", DEEPSEEK, runs=15)
+    if not CONFORMANCE.exists():
+        yield Row("lesson params (DeepSeek-V3)", seconds, 15)
+        print("bench: nothing to compare `lesson params` with: run `make conformance` once")
+        return
+    rival = process(CONFORMANCE, "-c", COUNT_WITH_TRANSFORMERS, DEEPSEEK, runs=3)
+    yield Row(
+        "lesson params (DeepSeek-V3)",
+        seconds,
+        15,
+        baseline="transformers",
+        ratio=rival / seconds,
+        at_least=10,
+    )
+    yield Row("transformers on the meta device (the same)", rival, 3)
+
+
+def site() -> Iterator[Row]:
+    """The build as `make site` does it, into a folder that is thrown away."""
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        build = (sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder)
+        yield Row("mkdocs build (second time)", process(*build, runs=3), 3)
+
+
+# Measurements in a browser (boot, first frame, a step, sizes) go behind these.
+SECTIONS = {"core": core, "widgets": frames, "commands": commands, "site": site}
+
+
+def main() -> None:
+    machine = {
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.process_cpu_count(),
+    }
+    print("bench: " + ", ".join(f"{key} {value}" for key, value in machine.items()))
+    results: dict[str, list[Row]] = {}
+    for name, section in SECTIONS.items():
+        print(f"\n{name}")
+        results[name] = []
+        for row in section():
+            results[name].append(row)
+            times = f"median of {row.runs:>3}"
+            print(f"  {row.what:<44}{_ms(row.seconds):>10}  {times}  {row.verdict}".rstrip())
+            sys.stdout.flush()
+    written = {name: [asdict(row) for row in rows] for name, rows in results.items()}
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(
+        json.dumps({"machine": machine} | written, ensure_ascii=False, indent=2) + "\n"
+    )
+    print(f"\nbench: written to {RESULT.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""A real browser, a static server, and a page that tolerates no message and no foreign request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+from tests.conftest import ROOT
+
+QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+SUB_PATH = "/a/b/"
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """A plain static host, serving the folder at the root and below ``SUB_PATH``."""
+
+    protocol_version = "HTTP/1.1"
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path("/" + path.removeprefix(SUB_PATH))
+
+    def log_message(self, *_args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def origin(site: Path) -> Iterator[str]:
+    """The built site on a static host: ``http://127.0.0.1:…``, without the trailing slash."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = (ROOT / ".cache/browser").read_text().strip()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=QUIET)
+        yield started
+        started.close()
+
+
+@dataclass
+class Watch:
+    """What a page did that it should not have."""
+
+    origin: str
+    messages: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def request(self, request: Request) -> None:
+        self.requests.append(request.url)
+        if not request.url.startswith((self.origin, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def on(self, page: Page) -> None:
+        page.on("console", lambda m: self.messages.append(f"{m.type}: {m.text}"))
+        page.on("pageerror", lambda e: self.messages.append(f"error: {e}"))
+
+    def clean(self) -> None:
+        assert self.foreign == [], "a request left the origin"
+        assert self.messages == [], "the console is not silent"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def watch(context: BrowserContext, origin: str) -> Iterator[Watch]:
+    """Watches the context; fails the test at its end if anything was out of order."""
+    watching = Watch(origin)
+    context.on("request", watching.request)
+    yield watching
+    watching.clean()
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch) -> Page:
+    opened = context.new_page()
+    watch.on(opened)
+    return opened

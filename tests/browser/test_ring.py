@@ -1,0 +1,336 @@
+"""Readers on the built site: the stepper, from the first click to a shared link."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+import widgets
+from tests.browser.conftest import SUB_PATH, Watch
+from widgets.ring.widget import walk
+
+LESSON = "/data-parallel/"
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    expect(page.locator("#ring[data-alive]")).to_be_visible()
+    return page
+
+
+def cells(page: Page, kind: str) -> list[int]:
+    return [int(t) for t in page.locator(f"#ring [data-{kind}]").all_inner_texts()]
+
+
+def frame_text(page: Page) -> str:
+    return page.locator("#ring [data-view]").inner_text()
+
+
+def ready(page: Page) -> None:
+    """Until Python answers."""
+    page.locator("#ring").hover()
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+
+
+def set_cards(page: Page, n: object) -> None:
+    box = page.locator("#ring-n")
+    box.fill(str(n))
+    box.press("Enter")
+
+
+def at_step(page: Page, step: int, last: int) -> None:
+    expect(page.locator("#ring .ring-counter")).to_have_text(f"第 {step} 步，共 {last} 步")
+
+
+def test_naive_to_the_end(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON).get_by_role("button", name="朴素").click()
+    at_step(page, 0, 6)
+    for step in range(1, 7):
+        page.get_by_role("button", name="下一步").click()
+        at_step(page, step, 6)
+    assert cells(page, "received") == [12, 4, 4, 4]  # N−1 = 3 times the others
+    assert cells(page, "largest") == [0]
+
+
+def test_ring_to_the_end(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    for step in range(1, 7):
+        page.get_by_role("button", name="下一步").click()
+        at_step(page, step, 6)
+        assert cells(page, "sent") == cells(page, "received") == [step] * 4
+    expect(page.get_by_text("验算通过")).to_be_visible()
+    assert cells(page, "largest") == [0]
+    assert cells(page, "difference") == [0] * 4
+
+
+def test_eight_cards_by_python(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    set_cards(page, 8)
+    at_step(page, 0, 14)
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    page.get_by_role("button", name="最后").click()
+    at_step(page, 14, 14)
+    assert cells(page, "sent") == [14] * 8
+    assert cells(page, "largest") == [0]
+    expect(page.locator("#ring-n")).to_have_value("8")
+
+
+def test_the_first_steps_need_no_python(page: Page, origin: str, watch: Watch) -> None:
+    page.route("**/*.wasm", lambda route: route.abort())
+    page.route("**/python.*.json", lambda route: route.abort())
+    opened(page, origin + LESSON)
+    page.get_by_role("button", name="最后").click()
+    at_step(page, 6, 6)
+    page.get_by_role("button", name="上一步").click()
+    at_step(page, 5, 6)
+    # What Python would be needed for says so, keeps the frame, and offers a retry.
+    set_cards(page, 8)
+    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入")
+    at_step(page, 5, 6)
+    expect(page.locator("#ring-n")).to_have_value("4")
+    page.unroute("**/*.wasm")
+    page.unroute("**/python.*.json")
+    page.get_by_role("button", name="再试一次").click()
+    at_step(page, 0, 14)
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    expect(page.locator("#ring-n")).to_have_value("8")
+    watch.messages[:] = [m for m in watch.messages if "net::ERR_FAILED" not in m]
+
+
+def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
+    """Law 2: the same bytes, whichever Python rendered them."""
+    opened(page, origin + LESSON)
+    ready(page)
+    queries = [*walk(), "n=16&step=30", "n=5&seed=0&step=4", "n=abc&was=n%3D3", "mode=naive&n=7"]
+    ask = """async (query) => (await lessonPython(document.querySelector("#ring")
+        .getAttribute("runtime")).ask({widget: "ring", query, id: "ring"})).html"""
+    for query in queries:
+        assert page.evaluate(ask, query) == widgets.render("ring", query), query
+    shipped = page.evaluate("lessonFrames.ring")
+    assert sorted(shipped.values()) == sorted(widgets.render("ring", q) for q in walk())
+
+
+def test_previous_is_the_inverse_of_next(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    before = frame_text(page)
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 6)
+    assert frame_text(page) != before
+    page.get_by_role("button", name="上一步").click()
+    at_step(page, 0, 6)
+    assert frame_text(page) == before
+
+
+def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    undo = page.get_by_role("button", name="撤销")
+    expect(undo).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("button", name="下一步").click()
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 2, 6)
+    before = frame_text(page)
+    set_cards(page, 8)
+    at_step(page, 0, 14)
+    page.get_by_role("button", name="朴素").click()
+    expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", "mode=naive&n=8")
+    undo.click()
+    expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", "n=8")
+    undo.click()
+    at_step(page, 2, 6)
+    assert frame_text(page) == before
+    expect(undo).to_have_attribute("aria-disabled", "true")
+
+
+def test_reset_can_be_undone(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON + "?ring.n=5&ring.step=3")
+    at_step(page, 3, 8)
+    page.get_by_role("button", name="恢复默认").click()
+    at_step(page, 0, 6)
+    page.get_by_role("button", name="撤销").click()
+    at_step(page, 3, 8)
+
+
+def test_twenty_levels_of_undo(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    for seed in range(100, 122):
+        page.locator("#ring-seed").fill(str(seed))
+        page.locator("#ring-seed").press("Enter")
+        expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", f"seed={seed}")
+    for seed in range(120, 99, -1):
+        page.get_by_role("button", name="撤销").click()
+        expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", f"seed={seed}")
+
+
+def test_reload_and_a_pasted_link_restore_the_state(
+    page: Page, origin: str, browser: Browser
+) -> None:
+    opened(page, origin + LESSON)
+    set_cards(page, 6)
+    at_step(page, 0, 10)
+    for _ in range(3):
+        page.get_by_role("button", name="下一步").click()
+    at_step(page, 3, 10)
+    assert page.url == origin + LESSON + "?ring.n=6&ring.step=3"
+    text, link = frame_text(page), page.url
+    page.reload()
+    at_step(page, 3, 10)
+    assert frame_text(page) == text
+    elsewhere = browser.new_context()
+    pasted = elsewhere.new_page()
+    pasted.goto(link)
+    at_step(pasted, 3, 10)
+    assert frame_text(pasted) == text
+    elsewhere.close()
+
+
+def test_other_parts_of_the_address_stay(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON + "?cards=64&ring.step=2#stepper")
+    at_step(page, 2, 6)
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 3, 6)
+    assert page.url == origin + LESSON + "?cards=64&ring.step=3#stepper"
+    page.get_by_role("button", name="最前").click()
+    at_step(page, 0, 6)
+    assert page.url == origin + LESSON + "?cards=64#stepper"
+
+
+def test_back_leaves_the_page_in_one_press(page: Page, origin: str) -> None:
+    page.goto(origin + "/")
+    opened(page, origin + LESSON)
+    for step in range(1, 4):
+        page.get_by_role("button", name="下一步").click()
+        at_step(page, step, 6)
+    page.go_back()
+    expect(page).to_have_url(origin + "/")
+    page.go_forward()
+    at_step(page, 3, 6)
+
+
+@pytest.mark.parametrize("typed", ["1", "0", "-3", "2.5", "abc", "１２", "17"])
+def test_a_bad_number_says_so_and_changes_nothing(page: Page, origin: str, typed: str) -> None:
+    opened(page, origin + LESSON + "?ring.step=2")
+    at_step(page, 2, 6)
+    ready(page)
+    set_cards(page, typed)
+    notice = page.locator("#ring .lw-notice")
+    expect(notice).to_contain_text("卡数 N 要填 2 到 16 之间的整数")
+    expect(page.locator("#ring-n")).to_have_value(typed)
+    at_step(page, 2, 6)
+    assert page.url == origin + LESSON + "?ring.step=2"
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 3, 6)
+    expect(notice).to_have_count(0)
+
+
+def test_a_bad_link_says_so(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON + "?ring.n=99&ring.bogus=1")
+    expect(page.locator("#ring .lw-notice")).to_have_count(2)
+    at_step(page, 0, 6)
+
+
+def test_keys(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    button = page.get_by_role("button", name="下一步")
+    button.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2, 6)
+    expect(button).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    at_step(page, 1, 6)
+    page.keyboard.press("End")
+    at_step(page, 6, 6)
+    expect(button).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Home")
+    at_step(page, 0, 6)
+    expect(button).to_be_focused()
+    address = page.url
+    for key in "np,.sf/":
+        page.keyboard.press(key)
+    assert page.url == address
+    expect(page.locator("#__search")).not_to_be_checked()
+
+
+def test_rapid_changes_end_in_the_last(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    ready(page)
+    page.evaluate("""() => {
+        const box = document.querySelector("#ring-n");
+        for (let i = 0; i < 30; i++) {
+            document.querySelector("#ring-n").value = String(2 + (i % 15));
+            box.form.requestSubmit();
+        }
+    }""")
+    at_step(page, 0, 30)  # 2 + 29 % 15 = 16 cards
+    page.wait_for_timeout(500)
+    at_step(page, 0, 30)
+    expect(page.locator("#ring-n")).to_have_value("16")
+
+
+def test_a_step_is_announced_once(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.evaluate("""() => {
+        globalThis.said = [];
+        const live = document.querySelector("#ring [data-live]");
+        new MutationObserver(() => said.push(live.textContent)).observe(live, {childList: true});
+    }""")
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 6)
+    said = page.evaluate("said")
+    assert len(said) == 1
+    assert said[0].startswith("reduce-scatter 第 1 步（共 6 步）")
+
+
+def test_under_a_sub_path(page: Page, origin: str) -> None:
+    opened(page, origin + SUB_PATH + "data-parallel/")
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 6)
+    set_cards(page, 3)
+    at_step(page, 0, 4)
+    assert page.url == origin + SUB_PATH + "data-parallel/?ring.n=3"
+
+
+def test_without_javascript(browser: Browser, origin: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(origin + LESSON)
+    tables = page.locator("table.ring-table:visible")
+    assert tables.count() == 2
+    assert page.locator("noscript").count() == 1
+    # The text engine passes over <noscript>, so by class.
+    assert [v.startswith("验算通过") for v in page.locator(".ring-verdict").all_inner_texts()] == [
+        False,
+        True,
+    ]
+    for figure in ("27,781,427,952", "444.5 GB", "97.2 GB", "109.4 GB", "388.9 GB", "3,500 GB"):
+        expect(page.locator("a.q", has_text=figure).first).to_be_visible()
+    expect(page.get_by_role("button", name="下一步")).to_have_count(0)
+    context.close()
+
+
+def test_from_the_file_system(browser: Browser, site: Path) -> None:
+    """Opened as a file, prerendered frames step and the rest says that it cannot."""
+    context: BrowserContext = browser.new_context()
+    page = context.new_page()
+    page.goto((site / "data-parallel/index.html").as_uri())
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 6)
+    page.get_by_role("button", name="最后").click()
+    at_step(page, 6, 6)
+    set_cards(page, 8)
+    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入")
+    at_step(page, 6, 6)
+    context.close()
+
+
+def test_boot_manifest_names_only_files_of_the_site(site: Path) -> None:
+    (manifest,) = site.glob("assets/lesson/python.*.json")
+    boot = json.loads(manifest.read_text())
+    for key in ("worker", "pyodide", "lockFileURL", "stdLibURL"):
+        assert (manifest.parent / boot[key]).is_file(), key
+    for text in site.rglob("*.html"):
+        assert not re.search(r'(?:src|href)="//', text.read_text(encoding="utf-8"))

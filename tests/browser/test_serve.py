@@ -1,0 +1,163 @@
+"""Authors under ``mkdocs serve``: the same steppers, and a change that reaches the browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.test_ring import at_step, cells, set_cards
+
+READY = 60  # seconds for a first build on a slow machine
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """A copy of the project that may be edited; what is big and unchanged is linked."""
+    folder = tmp_path_factory.mktemp("serve")
+    for name in ("py_core", "widgets", "build_tools", "docs"):
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "node_modules").symlink_to(root / "node_modules")
+    if (root / ".cache/pack").exists():
+        shutil.copytree(root / ".cache/pack", folder / ".cache/pack")
+    for name in ("mkdocs.yml", "pyproject.toml", "LICENSE", "LICENSE-docs"):
+        shutil.copy(root / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def origin(project: Path) -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = (project / "serve.log").open("w")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+        cwd=project,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(project)},
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(lambda: "<lesson-widget" in read(address), "the first build")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+def read(address: str) -> str:
+    try:
+        with urllib.request.urlopen(f"{address}/data-parallel/", timeout=5) as response:
+            return str(response.read().decode())
+    except (urllib.error.URLError, TimeoutError):
+        return ""
+
+
+def wait_for(condition, what: str) -> None:
+    deadline = time.monotonic() + READY
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come"
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch, origin: str) -> Page:
+    opened = context.new_page()
+    watch.on(opened)
+    opened.goto(f"{origin}/data-parallel/")
+    expect(opened.locator("#ring[data-alive]")).to_be_visible()
+    return opened
+
+
+def test_the_stepper_steps_and_python_answers(page: Page) -> None:
+    page.get_by_role("button", name="朴素").click()
+    page.get_by_role("button", name="最后").click()
+    at_step(page, 6, 6)
+    assert cells(page, "received") == [12, 4, 4, 4]
+    set_cards(page, 8)
+    at_step(page, 0, 14)
+    page.get_by_role("button", name="最后").click()
+    at_step(page, 14, 14)
+    assert cells(page, "received") == [56] + [8] * 7
+    assert cells(page, "largest") == [0]
+
+
+def test_reload_and_back(page: Page, origin: str) -> None:
+    set_cards(page, 5)
+    at_step(page, 0, 8)
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 8)
+    page.reload()
+    at_step(page, 1, 8)
+    page.goto(f"{origin}/")
+    page.go_back()
+    at_step(page, 1, 8)
+
+
+def edited(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_change_in_docs_reloads_the_page(page: Page, project: Path) -> None:
+    edited(project / "docs/data-parallel.md", "一张卡太慢。", "一张卡实在太慢。")
+    expect(page.get_by_text("一张卡实在太慢。")).to_be_visible(timeout=READY * 1000)
+
+
+def test_a_change_in_the_data_changes_the_figures(page: Page, origin: str, project: Path) -> None:
+    edited(
+        project / "docs/data/anchor-model.json",
+        '"vocab_size": 248320',
+        '"vocab_size": 148320',
+    )
+    # 100,000 rows fewer in embedding and head: 2 × 100,000 × 5,120.
+    wait_for(lambda: "26,757,427,952" in read(origin), "the new count")
+    expect(page.get_by_text("26,757,427,952").first).to_be_visible(timeout=READY * 1000)
+
+
+def test_a_change_in_the_core_reaches_the_browser(page: Page, origin: str, project: Path) -> None:
+    old = manifest_of(origin)
+    edited(project / "py_core/executor.py", "SMALLEST, LARGEST = 1, 9", "SMALLEST, LARGEST = 5, 5")
+    wait_for(lambda: manifest_of(origin) not in ("", old), "the rebuilt page")
+    page.goto(f"{origin}/data-parallel/")
+    set_cards(page, 3)  # not prerendered: Python in the browser computes it
+    at_step(page, 0, 4)
+    assert page.locator("#ring .ring-value").all_inner_texts() == ["5"] * 9
+
+
+def test_a_change_in_a_widget_reaches_the_browser(page: Page, origin: str, project: Path) -> None:
+    old = manifest_of(origin)
+    edited(project / "widgets/ring/template.html", "直接相加</th>", "直接加起来</th>")
+    wait_for(lambda: manifest_of(origin) not in ("", old), "the rebuilt page")
+    page.goto(f"{origin}/data-parallel/")
+    expect(page.locator("#ring tfoot th")).to_have_text("直接加起来")
+    set_cards(page, 7)
+    at_step(page, 0, 12)
+    expect(page.locator("#ring tfoot th")).to_have_text("直接加起来")
+
+
+def test_an_error_is_said_and_mended(page: Page, origin: str, project: Path) -> None:
+    file = project / "docs/data-parallel.md"
+    edited(file, '{{ q("state.bytes") }}', '{{ q("state.byts") }}')
+    wait_for(lambda: "state.byts" in (project / "serve.log").read_text(), "the message")
+    log = (project / "serve.log").read_text()
+    assert re.search(r"docs/data-parallel\.md:\d+: .*close to it: state\.bytes", log)
+    edited(file, '{{ q("state.byts") }}', '{{ q("state.bytes") }}')
+    edited(file, "一张卡实在太慢。", "一张卡还是太慢。")
+    wait_for(lambda: "一张卡还是太慢。" in read(origin), "the mended page")

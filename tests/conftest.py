@@ -1,0 +1,39 @@
+"""Shared by all tests: the repository's root and, built once, the site."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def mkdocs(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run MkDocs of this environment; both streams come back as text."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as ``make site`` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    done = mkdocs("build", "--strict", "--site-dir", str(folder))
+    assert done.returncode == 0, done.stderr
+    return folder

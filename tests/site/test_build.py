@@ -1,0 +1,131 @@
+"""The whole build: what it writes, what stops it, and that it can be repeated."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from py_core.quantity import evaluate
+from py_core.scenario import DEFAULT
+from tests.conftest import mkdocs
+
+
+def pages(site: Path) -> list[Path]:
+    return sorted(site.rglob("*.html"))
+
+
+def test_the_figures_of_the_lesson(site: Path) -> None:
+    html = (site / "data-parallel/index.html").read_text(encoding="utf-8")
+    shown = re.findall(r'<a class="q" data-q="([^"]+)"(?: data-set="([^"]+)")?[^>]*>([^<]+)<', html)
+    assert len(shown) >= 15
+    for name, changes, text in shown:
+        fields = dict(pair.split("=") for pair in changes.split("&amp;")) if changes else {}
+        assert evaluate(name, DEFAULT.with_fields(fields)).display() == text
+    texts = [text for _, _, text in shown]
+    for golden in ("27,781,427,952", "444.5 GB", "97.2 GB", "109.4 GB", "388.9 GB", "3,500 GB"):
+        assert golden in texts
+
+
+class Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for key, value in attrs:
+            if key == "id" and value:
+                self.ids.append(value)
+            elif key in ("href", "src") and value:
+                self.links.append(value)
+
+
+def test_no_id_stands_twice(site: Path) -> None:
+    for file in pages(site):
+        ids = Counter(Page(file.read_text(encoding="utf-8")).ids)
+        assert [i for i, n in ids.items() if n > 1] == [], file.name
+
+
+def test_every_local_link_leads_somewhere(site: Path) -> None:
+    for file in pages(site):
+        page = Page(file.read_text(encoding="utf-8"))
+        for link in page.links:
+            path, _, fragment = link.partition("#")
+            # 404.html is served for any address, so its links start at the root.
+            if re.match(r"[a-z]+:", link) or path.startswith("/"):
+                continue
+            target = (file.parent / path.partition("?")[0]).resolve() if path else file
+            assert target.exists(), f"{file.relative_to(site)}: {link}"
+            if fragment and not path:
+                assert fragment in {*page.ids, "__skip"}, f"{file.relative_to(site)}: {link}"
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    loads = re.compile(r'(?:src|srcset)="(?:https?:)?//|<link[^>]+href="(?:https?:)?//|url\(["\']?//')
+    for file in [*pages(site), *site.rglob("*.css")]:
+        text = file.read_text(encoding="utf-8")
+        found = [m for m in loads.findall(text) if "canonical" not in m]
+        assert found == [], file.name
+
+
+@pytest.fixture
+def project(tmp_path: Path, root: Path) -> Path:
+    """A copy of the project whose pages may be spoilt."""
+    for name in ("py_core", "widgets", "build_tools", "docs", "node_modules", ".cache/pack"):
+        target = tmp_path / name
+        if name == "node_modules":
+            target.symlink_to(root / name)
+        elif (root / name).exists():
+            shutil.copytree(root / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("mkdocs.yml", "pyproject.toml", "LICENSE", "LICENSE-docs"):
+        shutil.copy(root / name, tmp_path / name)
+    return tmp_path
+
+
+def build(project: Path):
+    return mkdocs("build", "-f", str(project / "mkdocs.yml"), "-d", str(project / "out"))
+
+
+def test_an_unknown_name_stops_the_build_with_file_and_line(project: Path) -> None:
+    page = project / "docs/data-parallel.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    lines[10:10] = ["", '每张卡 {{ q("ring.sent_per_crad") }}，{{ q("state.byte") }}。', ""]
+    page.write_text("\n".join(lines), encoding="utf-8")
+    done = build(project)
+    assert done.returncode != 0
+    assert "docs/data-parallel.md:12: " in done.stderr
+    assert "ring.sent_per_card" in done.stderr
+    assert "state.bytes" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_changed_config_changes_the_figures(project: Path) -> None:
+    anchor = project / "docs/data/anchor-model.json"
+    text = anchor.read_text(encoding="utf-8")
+    anchor.write_text(
+        text.replace('"num_hidden_layers": 64', '"num_hidden_layers": 4').replace(
+            '"linear_attention",\n', ""
+        ),
+        encoding="utf-8",
+    )
+    done = build(project)
+    # Fewer layers than layer_types says: the config is refused, with its pointer.
+    assert done.returncode != 0
+    assert "/text_config/layer_types" in done.stderr
+
+
+def test_two_builds_are_the_same_bytes(site: Path, tmp_path: Path) -> None:
+    done = mkdocs("build", "--strict", "--site-dir", str(tmp_path), SOURCE_DATE_EPOCH="0")
+    assert done.returncode == 0, done.stderr
+    again = {p.relative_to(tmp_path): p for p in tmp_path.rglob("*") if p.is_file()}
+    first = {p.relative_to(site): p for p in site.rglob("*") if p.is_file()}
+    assert again.keys() == first.keys()
+    dated = {"sitemap.xml", "sitemap.xml.gz"}
+    differ = [str(k) for k in first if again[k].read_bytes() != first[k].read_bytes()]
+    assert set(differ) <= dated

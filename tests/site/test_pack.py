@@ -1,0 +1,370 @@
+"""The pack that readers' browsers run: whole, pure, reproducible, made only when needed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from build_tools import pack
+from build_tools.pack import archives, cache
+
+ROOT = Path(__file__).resolve().parents[2]
+
+NODE = """
+import { pathToFileURL } from "node:url";
+const boot = JSON.parse(process.argv[1]);
+const { loadPyodide } = await import(pathToFileURL(boot.pyodide).href);
+const python = await loadPyodide({
+  indexURL: boot.indexURL,
+  stdLibURL: boot.stdLibURL,
+  lockFileURL: boot.lockFileURL,
+  packageBaseUrl: boot.packageBaseUrl,
+  packages: boot.packages,
+});
+process.stdout.write(python.runPython(process.argv[2]));
+"""
+
+IN_PYODIDE = """
+import json, sys
+from importlib import metadata
+from pathlib import Path
+import jinja2, markupsafe, py_core, widgets
+template = jinja2.Environment(autoescape=True).from_string("{{ a }} {{ '%.1f' | format(n) }}")
+json.dumps({
+    "html": template.render(a="<一张卡>", n=2.25),
+    "files": [module.__spec__.origin for module in (json, jinja2, markupsafe, py_core, widgets)],
+    "data": sorted(path.name for path in Path(py_core.__spec__.origin).parent.glob("data/*.json")),
+    "version": metadata.version("py-core"),
+    "python": list(sys.version_info[:2]),
+})
+"""
+
+
+def checkout(folder: Path) -> Path:
+    """The least that can be packed; what is in it does not matter here."""
+    files = {
+        "pyproject.toml": '[project]\nname = "lesson"\nversion = "1.2.3"\n',
+        "LICENSE": "free\n",
+        "py_core/__init__.py": '"""Core."""\n',
+        "py_core/deep/sum.py": "def add(a: int, b: int) -> int:\n    return a + b\n",
+        "py_core/__pycache__/sum.cpython-313.pyc": "left over",
+        "py_core/data/stale.json": "{}",
+        "widgets/__init__.py": "",
+        "widgets/ring/template.html": "<p>{{ n }}</p>\n",
+        "widgets/ring/style.css": "p {}\n",
+        "widgets/ring/.template.html.swp": "left over",
+        "widgets/runtime/worker.mjs": "onmessage = null;\n",
+        "build_tools/secret.py": "",
+        "docs/index.md": "# page\n",
+        "docs/data/facts.json": "{}",
+        "docs/data/models/tiny.json": "{}",
+        "docs/data/models/notes.txt": "not data",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return checkout(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def packs(root: Path, store: Path) -> pack.Packs:
+    return pack.make(root, store)
+
+
+def wheels(packs: pack.Packs) -> dict[str, Path]:
+    found = [*packs.runtime.glob("*.whl"), *packs.core.glob("*.whl")]
+    return {path.name.split("-")[0]: path for path in found}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+# -- what is in it ---------------------------------------------------------------------------
+
+
+def test_the_lock_names_every_wheel_with_its_sum(packs: pack.Packs) -> None:
+    lock = json.loads((packs.core / "pyodide-lock.json").read_bytes())
+    stock = json.loads((ROOT / "node_modules/pyodide/pyodide-lock.json").read_bytes())
+    assert lock["info"] == stock["info"]
+    assert set(lock["packages"]) == {"py-core", "jinja2", "markupsafe"}
+    for name, package in lock["packages"].items():
+        assert package["name"] == name
+        assert set(package["depends"]) <= set(lock["packages"])
+        file = packs.core / package["file_name"]
+        assert package["sha256"] == sha256(file.read_bytes()).hexdigest()
+    assert lock["packages"]["py-core"]["depends"] == ["jinja2"]
+    assert lock["packages"]["py-core"]["imports"] == ["py_core", "widgets"]
+    assert lock["packages"]["py-core"]["version"] == "1.2.3"
+    assert lock["packages"]["jinja2"]["version"] == metadata.version("jinja2")
+
+
+def test_the_core_wheel_holds_core_widgets_and_data_only(packs: pack.Packs) -> None:
+    wheel = wheels(packs)["py_core"]
+    assert wheel.name == "py_core-1.2.3-cp313-none-any.whl"
+    info = "py_core-1.2.3.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        assert set(archive.namelist()) == {
+            "py_core/__init__.pyc",
+            "py_core/deep/sum.pyc",
+            "py_core/data/facts.json",
+            "py_core/data/models/tiny.json",
+            "widgets/__init__.pyc",
+            "widgets/ring/template.html",
+            "widgets/ring/style.css",
+            *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")),
+        }
+
+
+@pytest.mark.parametrize("name", ["py_core", "jinja2", "markupsafe"])
+def test_wheels_are_pure_compiled_and_truly_recorded(packs: pack.Packs, name: str) -> None:
+    wheel = wheels(packs)[name]
+    with zipfile.ZipFile(wheel) as archive:
+        files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+        assert {entry.date_time for entry in archive.infolist()} == {archives.EPOCH}
+    suffixes = {PurePosixPath(file).suffix for file in files}
+    assert ".pyc" in suffixes
+    assert not suffixes & {".py", ".so", ".pyd", ".c", ".pyi"}
+    assert any("/licenses/" in file for file in files)
+    (info,) = {PurePosixPath(file).parts[0] for file in files if file.endswith("/RECORD")}
+    about = files[f"{info}/WHEEL"].decode()
+    assert "Root-Is-Purelib: true" in about
+    assert [line for line in about.splitlines() if line.startswith("Tag")] == [
+        "Tag: cp313-none-any"
+    ]
+    recorded = [line.rsplit(",", 2) for line in files[f"{info}/RECORD"].decode().splitlines()]
+    assert {file for file, _, _ in recorded} == set(files)
+    for file, sum_, _ in recorded:
+        if sum_:
+            digest = base64.urlsafe_b64encode(sha256(files[file]).digest()).rstrip(b"=").decode()
+            assert sum_ == f"sha256={digest}"
+
+
+def test_the_library_is_whole_and_compiled(packs: pack.Packs) -> None:
+    with (
+        zipfile.ZipFile(ROOT / "node_modules/pyodide/python_stdlib.zip") as stock,
+        zipfile.ZipFile(packs.runtime / "python_stdlib.zip") as ours,
+    ):
+        assert ours.namelist() == sorted(
+            name + "c" if name.endswith(".py") else name for name in stock.namelist()
+        )
+        # Flags 0b11: to be checked by the source's hash, not by its time.
+        assert ours.read("json/__init__.pyc")[4:8] == b"\x03\x00\x00\x00"
+
+
+# -- when it is made -------------------------------------------------------------------------
+
+
+def test_a_second_call_makes_nothing(
+    root: Path, store: Path, packs: pack.Packs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(module: str, *_: object) -> None:
+        pytest.fail(f"{module} was run again")
+
+    monkeypatch.setattr(archives, "_run", refuse)
+    begun = time.perf_counter()
+    assert pack.make(root, store) == packs
+    assert time.perf_counter() - begun < 0.25  # about 10 ms on an idle machine
+
+
+@pytest.mark.parametrize(
+    "edited", ["py_core/deep/sum.py", "widgets/ring/template.html", "docs/data/facts.json"]
+)
+def test_one_changed_byte_gives_a_new_core_only(
+    root: Path, store: Path, packs: pack.Packs, edited: str
+) -> None:
+    with (root / edited).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    changed = pack.make(root, store)
+    assert changed.runtime == packs.runtime
+    assert changed.core != packs.core
+
+
+@pytest.mark.parametrize("edited", ["widgets/runtime/worker.mjs", "docs/index.md"])
+def test_what_python_does_not_read_changes_nothing(
+    root: Path, store: Path, packs: pack.Packs, edited: str
+) -> None:
+    (root / edited).write_text("other", encoding="utf-8")
+    assert pack.make(root, store) == packs
+
+
+def test_it_is_the_same_for_everyone_and_for_two_builds_at_once(
+    root: Path, store: Path, packs: pack.Packs, tmp_path: Path
+) -> None:
+    """Other time zone, umask, hash seed, clock and loaded modules; both in one cache."""
+    shared = tmp_path / "shared"
+    code = (
+        "import os, sys, pathlib, asyncio, unittest.mock\n"
+        "os.umask(int(sys.argv[3], 8))\n"
+        "from build_tools import pack\n"
+        "made = pack.make(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))\n"
+        "print(made.runtime.name, made.core.name)\n"
+    )
+    builds = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, root, shared, umask],
+            cwd=ROOT,
+            env=os.environ | {"TZ": zone, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for umask, zone, seed in (("077", "Asia/Shanghai", "1"), ("002", "Pacific/Apia", "999"))
+    ]
+    names = {build.communicate(timeout=120)[0].strip() for build in builds}
+    assert names == {f"{packs.runtime.name} {packs.core.name}"}
+    for folder in (packs.runtime, packs.core):
+        assert contents(shared / "pack" / folder.name) == contents(folder)
+    assert not list((shared / "pack").glob(".*"))
+
+
+# -- the cache -------------------------------------------------------------------------------
+
+
+def write(text: str, folder: Path) -> None:
+    (folder / "file").write_text(text, encoding="utf-8")
+
+
+def test_old_folders_and_their_notes_go(tmp_path: Path) -> None:
+    for n in range(cache.KEEP + 3):
+        last = cache.made(tmp_path, "kind", [str(n)], lambda folder, n=n: write(str(n), folder))  # type: ignore[misc]
+        os.utime(last, (n, n))
+        cache.made(tmp_path, "other", ["x"], lambda folder: write("x", folder))
+    kept = {(folder / "file").read_text() for folder in tmp_path.glob("kind-*")}
+    assert kept == {str(n) for n in range(3, cache.KEEP + 3)}
+    assert len(list(tmp_path.glob("kind.*.made"))) == cache.KEEP
+    assert len(list(tmp_path.glob("other-*"))) == 1
+
+
+def test_a_folder_taken_away_is_made_again(tmp_path: Path) -> None:
+    first = cache.made(tmp_path, "kind", ["x"], lambda folder: write("x", folder))
+    (first / "file").unlink()
+    first.rmdir()
+    assert cache.made(tmp_path, "kind", ["x"], lambda folder: write("x", folder)) == first
+    assert (first / "file").read_text() == "x"
+
+
+def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        write("half", folder)
+        raise pack.PackError("no")
+
+    with pytest.raises(pack.PackError):
+        cache.made(tmp_path, "kind", ["x"], fail)
+    assert not list(tmp_path.iterdir())
+
+
+def test_threads_get_one_folder(tmp_path: Path) -> None:
+    together = threading.Barrier(2)
+    found: list[Path] = []
+
+    def fill(folder: Path) -> None:
+        write("x", folder)
+        together.wait(timeout=10)
+
+    threads = [
+        threading.Thread(target=lambda: found.append(cache.made(tmp_path, "kind", ["x"], fill)))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert len(found) == 2
+    assert len(set(found)) == 1
+
+
+# -- what goes wrong -------------------------------------------------------------------------
+
+
+def test_a_missing_package_is_named(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pack, "TOOLS", ("no-such-tool",))
+    with pytest.raises(pack.PackError, match="no-such-tool is not installed; run `make setup`"):
+        pack.make(root, tmp_path)
+
+
+def test_missing_npm_files_are_named(root: Path, tmp_path: Path) -> None:
+    (root / "node_modules").unlink()
+    with pytest.raises(pack.PackError, match=r"node_modules/pyodide/.* run `make setup`"):
+        pack.make(root, tmp_path)
+
+
+def test_the_wrong_python_is_refused() -> None:
+    with pytest.raises(pack.PackError, match=r"runs Python 3\.12, and this is Python 3\.13"):
+        pack._require_python({"python": "3.12.7"})
+
+
+def test_code_that_does_not_compile_stops_the_build(root: Path, store: Path) -> None:
+    (root / "py_core/deep/sum.py").write_text("def add(:\n", encoding="utf-8")
+    with pytest.raises(pack.PackError, match="SyntaxError"):
+        pack.make(root, store)
+
+
+# -- in the site -----------------------------------------------------------------------------
+
+
+def test_publish_says_where_everything_is(packs: pack.Packs, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    boot = pack.publish(packs, site)
+    assert boot["packages"] == ["py-core"]
+    for key in ("pyodide", "stdLibURL", "lockFileURL"):
+        assert (site / boot[key]).is_file()
+    for key in ("indexURL", "packageBaseUrl"):
+        assert boot[key].endswith("/")
+        assert (site / boot[key]).is_dir()
+    files = cache.files_of(site)
+    assert boot["sizes"] == {f.relative_to(site).as_posix(): f.stat().st_size for f in files}
+    assert pack.publish(packs, site) == boot  # again, over the old one
+    assert pack.boot(packs, "../py/")["indexURL"] == f"../py/{packs.runtime.name}/"
+
+
+def test_a_damaged_site_does_not_reach_the_cache(packs: pack.Packs, tmp_path: Path) -> None:
+    library = tmp_path / pack.publish(packs, tmp_path)["stdLibURL"]
+    library.write_bytes(b"")
+    assert (packs.runtime / "python_stdlib.zip").stat().st_size
+
+
+def test_pyodide_boots_from_the_real_pack(store: Path, tmp_path: Path) -> None:
+    packs = pack.make(ROOT, store)
+    boot = pack.publish(packs, tmp_path)
+    here = {
+        key: f"{tmp_path}/{value}" if isinstance(value, str) else value
+        for key, value in boot.items()
+    }
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", NODE, json.dumps(here), IN_PYODIDE],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["html"] == "&lt;一张卡&gt; 2.2"
+    assert all(file.endswith(".pyc") for file in said["files"])
+    assert said["data"] == sorted(path.name for path in (ROOT / "docs/data").glob("*.json"))
+    assert said["python"] == [3, 13]

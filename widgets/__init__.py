@@ -1,0 +1,41 @@
+"""What readers touch. A widget is a pure function from a query string to HTML.
+
+The build calls :func:`render` for the frames it puts into pages; the browser's worker
+calls :func:`answer`, which is the same function with JSON around it. Both run this
+very code, so a frame is the same bytes wherever it was made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from types import ModuleType
+
+from py_core.errors import UnknownName
+
+NAMES = ("ring",)
+
+
+def widget(name: str) -> ModuleType:
+    """The widget's module: ``FIELDS``, ``view(state)``, ``walk()``. Raises UnknownName."""
+    if name not in NAMES:
+        raise UnknownName("widget", name, NAMES)
+    return importlib.import_module(f"widgets.{name}.widget")
+
+
+def render(name: str, query: str = "", element_id: str | None = None) -> str:
+    """The frame of widget ``name`` in the state that ``query`` describes.
+
+    Never fails on a bad query: a field that cannot be read keeps its former or default
+    value, and the frame says so beside it. ``element_id`` keeps the ids of two copies
+    on one page apart.
+    """
+    from widgets.frame import frame
+
+    return frame(widget(name), query, element_id or name)
+
+
+def answer(request: str) -> str:
+    """One message of the worker: ``{widget, query, id}`` in, ``{html}`` out, both JSON."""
+    asked = json.loads(request)
+    return json.dumps({"html": render(asked["widget"], asked["query"], asked["id"])})

@@ -1,0 +1,13 @@
+// What the runtime's classic scripts share through the global scope.
+
+interface LessonPython extends EventTarget {
+  stage: "idle" | "loading" | "ready" | "failed";
+  boot(): void;
+  ask(request: object): Promise<any>;
+}
+
+declare var lessonPython: (manifestURL: string) => LessonPython;
+declare var lessonFrames: Record<string, Record<string, string>>;
+declare var Idiomorph: {
+  morph(node: Element, html: string, options: { morphStyle: string; restoreFocus: boolean }): void;
+};

@@ -1,0 +1,139 @@
+"""A widget's state: fields read from a query string, and written back to one.
+
+Reading never fails. A value that a field does not take is answered with a notice, and
+the field keeps the value it had: the reserved key ``was`` carries the last good query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode
+
+from py_core.errors import Accepted, one_of, shown, whole
+
+WAS = "was"
+MAX_QUERY = 4_096  # characters; longer ones cannot come from our own controls
+
+_WHOLE = re.compile(r"[0-9]{1,9}")
+
+Values = dict[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A field that takes a whole number. ``high`` may depend on the fields before it."""
+
+    name: str
+    label: str
+    default: int
+    low: int
+    high: int | Callable[[Values], int]
+    cursor: bool = False  # a place within the configuration, not part of it
+
+    def accepted(self, values: Values) -> Accepted:
+        high = self.high if isinstance(self.high, int) else self.high(values)
+        return whole(self.low, high)
+
+    def read(self, text: str, values: Values) -> int | None:
+        high = self.high if isinstance(self.high, int) else self.high(values)
+        # int() would also take "１２", "1_0" and " 4 ".
+        if not _WHOLE.fullmatch(text):
+            return None
+        return int(text) if self.low <= int(text) <= high else None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A field that takes one of a few names; ``options`` maps each to what readers see."""
+
+    name: str
+    label: str
+    default: str
+    options: Mapping[str, str]
+    cursor: bool = False
+
+    def accepted(self, _values: Values) -> Accepted:
+        return one_of(self.options)
+
+    def read(self, text: str, _values: Values) -> str | None:
+        return text if text in self.options else None
+
+
+Field = Whole | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A value that was not taken: what came, and what would do."""
+
+    field: str
+    label: str
+    typed: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The values of all fields, and the notices that reading them gave."""
+
+    fields: tuple[Field, ...]
+    values: Values
+    notices: tuple[Notice, ...] = field(default=())
+
+    def __getitem__(self, name: str) -> str | int:
+        return self.values[name]
+
+    def whole(self, name: str) -> int:
+        value = self.values[name]
+        assert isinstance(value, int)
+        return value
+
+    def query(self) -> str:
+        """The fields that differ from their defaults: what a link needs to carry."""
+        return urlencode({f.name: v for f in self.fields if (v := self[f.name]) != f.default})
+
+    def full_query(self) -> str:
+        """Every field, sorted by name: the key under which a frame is kept."""
+        return urlencode(sorted(self.values.items()))
+
+    def cursor(self) -> str:
+        """Where the cursor fields stand when the configuration has just changed."""
+        return urlencode({f.name: f.default for f in self.fields if f.cursor})
+
+
+def parse(fields: tuple[Field, ...], query: str) -> State:
+    """The state that ``query`` describes. Of a repeated key the last value counts."""
+    given = dict(parse_qsl(query[:MAX_QUERY], keep_blank_values=True))
+    before = given.pop(WAS, None)
+    former = parse(fields, before) if before is not None else None
+
+    values: Values = {}
+    notices = []
+    for f in fields:
+        kept = former[f.name] if former else f.default
+        text = given.pop(f.name, None)
+        if text is None:
+            # The former value must still fit: a step of 16 cards may not exist for 4.
+            fits = f.read(str(kept), values) is not None
+            values[f.name] = kept if fits else f.default
+            continue
+        value = f.read(text, values)
+        if value is not None:
+            values[f.name] = value
+            continue
+        fits = f.read(str(kept), values) is not None
+        values[f.name] = kept if fits else f.default
+        typed = shown(text) or "空"
+        says = (
+            f"{f.label}要填 {f.accepted(values).chinese}；「{typed}」不行，仍用 {values[f.name]}。"
+        )
+        notices.append(Notice(f.name, f.label, text, says))
+    if former and notices and all(f.cursor or values[f.name] == former[f.name] for f in fields):
+        # Nothing was taken, so nothing starts afresh: the cursor stays where it was.
+        at_start = (f for f in fields if f.cursor and values[f.name] == f.default)
+        values |= {f.name: former[f.name] for f in at_start}
+    for name, text in given.items():
+        notices.append(Notice(name, name, text, f"没有「{shown(name)}」这一项，已忽略。"))
+    return State(fields, values, tuple(notices))
