@@ -80,7 +80,7 @@ def _(at: At) -> list[Comparison]:
 @claim("nothing_beats_ring_on_bytes", "没有哪种做法的最忙的卡，发得比环形少（不算在网归约）")
 def _(at: At) -> list[Comparison]:
     ring = at("ring.sent_per_card")
-    others = ("naive", "tree", "double-tree", "halving-doubling", "direct", "hierarchical")
+    others = ("naive", "tree", "double-tree", "halving-doubling", "direct", "torus")
     return [at(f"{s}.sent_by_busiest", f"A_{s}") >= ring for s in others]
 
 

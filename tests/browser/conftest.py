@@ -62,8 +62,12 @@ class Watch:
         if not request.url.startswith((self.origin, "data:", "blob:")):
             self.foreign.append(request.url)
 
+    def message(self, text: str) -> None:
+        if text != "log: Enabled live reload":  # MkDocs' own, under `mkdocs serve`
+            self.messages.append(text)
+
     def on(self, page: Page) -> None:
-        page.on("console", lambda m: self.messages.append(f"{m.type}: {m.text}"))
+        page.on("console", lambda m: self.message(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: self.messages.append(f"error: {e}"))
 
     def clean(self) -> None:
