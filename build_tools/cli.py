@@ -195,7 +195,7 @@ def _model(place: str) -> Model:
     from py_core import data
     from py_core.configs import ROOT
     from py_core.errors import ConfigError, UnknownName
-    from py_core.model import ANCHOR, load_model
+    from py_core.model import ANCHOR, load_model, own_model
 
     slugs = (ANCHOR, *data.model_slugs())
     if place in slugs:
@@ -204,31 +204,10 @@ def _model(place: str) -> Model:
         raise UnknownName("model (and no file of that name)", place, slugs)
     content = _bytes_of(place)
     try:
-        return _counted(content, "" if place == "-" else place)
+        return own_model(content, "" if place == "-" else place)
     except ConfigError as error:
         inside = f": {error.field}" if error.field != ROOT else ""
         raise ConfigError(_called(place) + inside, error.value, error.accepted) from None
-
-
-def _counted(content: bytes, file: str) -> Model:
-    """A reader's own model, its parameters counted, so that a bad config is found at once."""
-    from hashlib import sha256
-
-    from py_core import models
-    from py_core.configs import Fields, parse_config
-    from py_core.errors import ConfigError
-    from py_core.model import Model
-
-    config, base, name = parse_config(content), "", None
-    if "model_type" not in config and isinstance(config.get("config"), dict):
-        name = Fields(config).text("name", default=None)
-        config, base = config["config"], "/config"
-    try:
-        name = models.inventory(config, name).name
-    except ConfigError as error:
-        raise ConfigError(base + error.field, error.value, error.accepted) from None
-    # Two models with one slug are one model, so different contents need different slugs.
-    return Model(f"own-{sha256(content).hexdigest()[:12]}", name, config, file)
 
 
 def _scenario(changes: Sequence[str] | None, config: str | None) -> Scenario:
@@ -440,13 +419,7 @@ def steps(
     group = None
     if cards_per_node is not None:
         group = _whole("cards_per_node", cards_per_node, 1, n)
-        if scheme != "hierarchical":
-            nothing = Accepted("left out: only hierarchical knows nodes", "不写：只有分层才分机器")
-            raise ScheduleError("cards_per_node", cards_per_node, nothing)
     plan = schedule(scheme, n, group)
-    if scheme == "hierarchical" and group is None:
-        # Inside a node a card sends one g-th of the blocks: the size the plan has chosen.
-        group = n // len(plan.steps[0].transfers[0].blocks)
     begun = run(plan, size, drawn)
     listed = [
         {
@@ -467,8 +440,8 @@ def steps(
     ]
     done = begun.finish()
     record: Record = {"scheme": scheme, "cards": n}
-    if group is not None:
-        record["cards_per_node"] = group
+    if plan.cards_per_node is not None:
+        record["cards_per_node"] = plan.cards_per_node
     record |= {
         "elements": size,
         "seed": drawn,

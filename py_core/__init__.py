@@ -4,6 +4,7 @@ The public surface. Standard library only; the same code runs at build time and 
 reader's browser.
 """
 
+from py_core.claims import Verdict, judge
 from py_core.errors import (
     ConfigError,
     LessonError,
@@ -13,7 +14,7 @@ from py_core.errors import (
     UnknownName,
 )
 from py_core.executor import Ledger, Run, run
-from py_core.model import Model, load_model
+from py_core.model import Model, load_model, own_model
 from py_core.quantity import Quantity, evaluate, names
 from py_core.scenario import Scenario, parse_scenario
 from py_core.schedules import SCHEMES, Schedule, Step, Transfer, schedule
@@ -34,9 +35,12 @@ __all__ = [
     "Transfer",
     "UnitError",
     "UnknownName",
+    "Verdict",
     "evaluate",
+    "judge",
     "load_model",
     "names",
+    "own_model",
     "parse_scenario",
     "run",
     "schedule",

@@ -23,9 +23,7 @@ class Accepted:
 
 def whole(low: int, high: int) -> Accepted:
     """A whole number from ``low`` to ``high``, both included."""
-    return Accepted(
-        f"a whole number from {low:,} to {high:,}", f"{low:,} 到 {high:,} 之间的整数"
-    )
+    return Accepted(f"a whole number from {low:,} to {high:,}", f"{low:,} 到 {high:,} 之间的整数")
 
 
 def number(low: str, high: str, unit: str = "") -> Accepted:
@@ -53,9 +51,7 @@ class LessonError(ValueError):
     def __init__(self, field: str, value: object, accepted: Accepted | str) -> None:
         self.field = field
         self.value = value
-        self.accepted = (
-            accepted if isinstance(accepted, Accepted) else Accepted(accepted, accepted)
-        )
+        self.accepted = accepted if isinstance(accepted, Accepted) else Accepted(accepted, accepted)
         super().__init__(field, shown(value), self.accepted.english)
 
     def __str__(self) -> str:

@@ -47,6 +47,7 @@ class Schedule:
 
     ``starts_reduced``: an all-gather begins with the sums already made, card r holding
     block (r+1) mod N. ``owned[r]`` lists the blocks card r must hold complete at the end.
+    ``cards_per_node``: what a hierarchical schedule was made for, else None.
     """
 
     scheme: str
@@ -54,6 +55,7 @@ class Schedule:
     steps: tuple[Step, ...]
     owned: tuple[tuple[int, ...], ...]
     starts_reduced: bool = False
+    cards_per_node: int | None = None
 
 
 Builder = Callable[[int, int], Iterator[Step]]
@@ -211,20 +213,28 @@ def schedule(scheme: str, cards: int, cards_per_node: int | None = None) -> Sche
         raise ScheduleError("cards", cards, whole(MIN_CARDS, MAX_CARDS))
     if not MIN_CARDS <= cards <= MAX_CARDS:
         raise ScheduleError("cards", cards, whole(MIN_CARDS, MAX_CARDS))
-    divisors = [d for d in range(1, cards + 1) if cards % d == 0]
-    if cards_per_node is None:
-        cards_per_node = divisors[-2] if len(divisors) > 2 else cards
-    if scheme == "hierarchical" and cards_per_node not in divisors:
-        listed = ", ".join(map(str, divisors))
-        raise ScheduleError(
-            "cards_per_node",
-            cards_per_node,
-            Accepted(f"a divisor of {cards}: {listed}", f"{cards} 的约数：{listed}"),
-        )
-    steps = tuple(SCHEMES[scheme](cards, cards_per_node))
+    group = _node_size(scheme, cards, cards_per_node)
+    steps = tuple(SCHEMES[scheme](cards, group or 1))
     owned: tuple[tuple[int, ...], ...]
     if scheme == "reduce-scatter":
         owned = tuple((ring_owner(r, cards),) for r in range(cards))
     else:
         owned = (tuple(range(cards)),) * cards
-    return Schedule(scheme, cards, steps, owned, starts_reduced=scheme == "all-gather")
+    return Schedule(scheme, cards, steps, owned, scheme == "all-gather", group)
+
+
+def _node_size(scheme: str, cards: int, asked: int | None) -> int | None:
+    """Cards per node for ``hierarchical``, None for the schemes that know no nodes."""
+    if scheme != "hierarchical":
+        if asked is not None:
+            nothing = Accepted("left out: only hierarchical knows nodes", "留空：只有分层才分机器")
+            raise ScheduleError("cards_per_node", asked, nothing)
+        return None
+    divisors = [d for d in range(1, cards + 1) if cards % d == 0]
+    if asked is None:
+        return divisors[-2] if len(divisors) > 2 else cards
+    if asked not in divisors:
+        listed = ", ".join(map(str, divisors))
+        accepted = Accepted(f"a divisor of {cards}: {listed}", f"{cards} 的约数：{listed}")
+        raise ScheduleError("cards_per_node", asked, accepted)
+    return asked
