@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SHOWN = 60  # characters of a bad value that are worth repeating
+ABSENT = "(absent)"  # the value of a required field that is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,12 @@ class LessonError(ValueError):
     @property
     def chinese(self) -> str:
         """The same sentence for a reader."""
-        return f"{self.field} 不能是「{shown(self.value)}」，可以是{self.accepted.chinese}"
+        accepted = self.accepted.chinese
+        # Chinese text sets a space before Latin letters and digits, and none elsewhere.
+        space = " " if accepted[:1].isascii() else ""
+        if self.value == ABSENT:
+            return f"缺了 {self.field}，要填{space}{accepted}"
+        return f"{self.field} 不能是「{shown(self.value)}」，要填{space}{accepted}"
 
 
 class ConfigError(LessonError):

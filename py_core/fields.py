@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from py_core.errors import Accepted, ConfigError, one_of, shown, whole
+from py_core.errors import ABSENT, Accepted, ConfigError, one_of, shown, whole
 
 MAX_TEXT: Final = 200  # characters of a name
 
@@ -34,7 +34,6 @@ PLAIN_TEXT: Final = Accepted(
 A_SECTION: Final = Accepted("a JSON object", "一个 JSON 对象")
 A_LIST: Final = Accepted("a list", "一个列表")
 A_FLAG: Final = Accepted("true or false", "true 或 false")
-ABSENT: Final = "(absent)"
 
 
 def pointer(base: str, key: str | int) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for tests.pyodide, when run as a script
 LESSON = Path(sys.executable).with_name("lesson")
 CONFORMANCE = ROOT / ".cache" / "conformance" / "venv" / "bin" / "python"
 RESULT = ROOT / ".cache" / "bench.json"
@@ -190,8 +191,77 @@ def site() -> Iterator[Row]:
         yield Row("mkdocs build (second time)", process(*build, runs=3), 3)
 
 
+IN_PYODIDE = """
+import itertools, json, time
+from statistics import median
+import widgets
+from py_core import LessonError, models, names
+from py_core.configs import parse_config
+from py_core.data import read
+from py_core.quantity import at
+from py_core.scenario import DEFAULT
+
+def measured(work, runs):
+    work()
+    taken = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - begin)
+    return median(taken)
+
+config = parse_config(read("models/deepseek-v3.json"))["config"]
+every, cards, steps = names(), itertools.count(2), itertools.count()
+
+def new_scenario():
+    evaluation = at(DEFAULT.with_fields({"cards": next(cards)}))
+    for name in every:
+        try:
+            evaluation.quantity(name).display()
+        except LessonError:
+            continue
+
+def refused(text):
+    try:
+        parse_config(text)
+    except LessonError:
+        return
+    raise AssertionError("a bad config was taken")
+
+json.dumps({
+    "count": measured(lambda: models.inventory(config, "DeepSeek-V3").total, 51),
+    "quantities": measured(new_scenario, 21),
+    "frame": measured(lambda: widgets.render("ring", f"n=4&step={next(steps) % 7}"), 51),
+    "wide": measured(lambda: widgets.render("ring", f"n=16&step={next(steps) % 31}"), 21),
+    "nesting": measured(lambda: refused("[" * (8 << 20)), 3),
+})
+"""
+
+
+def in_pyodide() -> Iterator[Row]:
+    """The browser's Python, under Node."""
+    from build_tools import pack
+    from tests import pyodide
+
+    with tempfile.TemporaryDirectory() as folder:
+        boot = pyodide.options(pack.make(ROOT, ROOT / ".cache"), Path(folder))
+        yield Row("boot, import and exit", measure(lambda: pyodide.run("'0'", boot), 5), 5)
+        seconds = pyodide.run(IN_PYODIDE, boot)
+    yield Row("DeepSeek-V3: inventory and count", seconds["count"], 51, target=0.010)
+    yield Row("all quantities, new cards", seconds["quantities"], 21, target=0.060)
+    yield Row("ring stepper: a frame, n = 4", seconds["frame"], 51)
+    yield Row("ring stepper: a frame, n = 16", seconds["wide"], 21)
+    yield Row("refuse 8 MiB of brackets", seconds["nesting"], 3, target=1.0)
+
+
 # Measurements in a browser (boot, first frame, a step, sizes) go behind these.
-SECTIONS = {"core": core, "widgets": frames, "commands": commands, "site": site}
+SECTIONS = {
+    "core": core,
+    "widgets": frames,
+    "pyodide": in_pyodide,
+    "commands": commands,
+    "site": site,
+}
 
 
 def main() -> None:

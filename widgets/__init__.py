@@ -10,8 +10,10 @@ from __future__ import annotations
 import importlib
 import json
 from types import ModuleType
+from typing import Any
 
-from py_core.errors import UnknownName
+from py_core.errors import ConfigError, UnknownName
+from py_core.model import own_model
 
 NAMES = ("ring",)
 
@@ -36,6 +38,21 @@ def render(name: str, query: str = "", element_id: str | None = None) -> str:
 
 
 def answer(request: str) -> str:
-    """One message of the worker: ``{widget, query, id}`` in, ``{html}`` out, both JSON."""
+    """One message of the worker, JSON in and JSON out.
+
+    ``{widget, query, id}`` asks for a frame and gets ``{html}``; ``{config}``, the text of
+    a config.json, asks for its parameters and gets ``{name, total, parts}`` or, for a bad
+    one, ``{error: {field, says}}`` in the reader's language.
+    """
     asked = json.loads(request)
+    if "config" in asked:
+        return json.dumps(_counted(asked["config"]))
     return json.dumps({"html": render(asked["widget"], asked["query"], asked["id"])})
+
+
+def _counted(text: str) -> dict[str, Any]:
+    try:
+        inventory = own_model(text.encode()).inventory
+    except ConfigError as error:
+        return {"error": {"field": error.field, "says": error.chinese}}
+    return {"name": inventory.name, "total": inventory.total, "parts": dict(inventory.parts)}

@@ -11,8 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from py_core.errors import ConfigError, one_of
-from py_core.fields import ABSENT, Fields
+from py_core.errors import ABSENT, ConfigError, one_of
+from py_core.fields import Fields
 from py_core.inventory import Inventory
 
 _ARCHITECTURES: Final[dict[str, str]] = {

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import widgets
 from tests.browser.conftest import SUB_PATH, Watch
+from tests.conftest import ROOT
 from widgets.ring.widget import walk
 
 LESSON = "/data-parallel/"
@@ -269,6 +270,20 @@ def test_rapid_changes_end_in_the_last(page: Page, origin: str) -> None:
     page.wait_for_timeout(500)
     at_step(page, 0, 30)
     expect(page.locator("#ring-n")).to_have_value("16")
+
+
+def test_a_config_that_would_kill_python_does_not(page: Page, origin: str) -> None:
+    """Fifty thousand nested brackets would end this interpreter for good."""
+    opened(page, origin + LESSON)
+    ready(page)
+    ask = """async (text) => await lessonPython(document.querySelector("#ring")
+        .getAttribute("runtime")).ask({config: text})"""
+    answer = page.evaluate(ask, "[" * 50_000)
+    assert "64" in answer["error"]["says"]
+    gpt2 = (ROOT / "docs/data/models/gpt2.json").read_text(encoding="utf-8")
+    assert page.evaluate(ask, gpt2)["total"] == 124_439_808
+    set_cards(page, 9)
+    at_step(page, 0, 16)
 
 
 def test_a_step_is_announced_once(page: Page, origin: str) -> None:

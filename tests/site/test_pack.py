@@ -18,22 +18,9 @@ import pytest
 
 from build_tools import pack
 from build_tools.pack import archives, cache
+from tests import pyodide
 
 ROOT = Path(__file__).resolve().parents[2]
-
-NODE = """
-import { pathToFileURL } from "node:url";
-const boot = JSON.parse(process.argv[1]);
-const { loadPyodide } = await import(pathToFileURL(boot.pyodide).href);
-const python = await loadPyodide({
-  indexURL: boot.indexURL,
-  stdLibURL: boot.stdLibURL,
-  lockFileURL: boot.lockFileURL,
-  packageBaseUrl: boot.packageBaseUrl,
-  packages: boot.packages,
-});
-process.stdout.write(python.runPython(process.argv[2]));
-"""
 
 IN_PYODIDE = """
 import json, sys
@@ -349,21 +336,7 @@ def test_a_damaged_site_does_not_reach_the_cache(packs: pack.Packs, tmp_path: Pa
 
 def test_pyodide_boots_from_the_real_pack(store: Path, tmp_path: Path) -> None:
     packs = pack.make(ROOT, store)
-    boot = pack.publish(packs, tmp_path)
-    here = {
-        key: f"{tmp_path}/{value}" if isinstance(value, str) else value
-        for key, value in boot.items()
-    }
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", NODE, json.dumps(here), IN_PYODIDE],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
+    said = pyodide.run(IN_PYODIDE, pyodide.options(packs, tmp_path))
     assert said["html"] == "&lt;一张卡&gt; 2.2"
     assert all(file.endswith(".pyc") for file in said["files"])
     assert said["data"] == sorted(path.name for path in (ROOT / "docs/data").glob("*.json"))
