@@ -10,6 +10,7 @@ from typing import Any
 
 SCRIPTS = (
     "node_modules/idiomorph/dist/idiomorph.min.js",
+    "widgets/runtime/figures.js",
     "widgets/runtime/python.js",
     "widgets/runtime/lesson-widget.js",
 )
@@ -36,6 +37,7 @@ def collect(root: Path) -> Assets:
     assets = Assets()
     styles = [
         root / "build_tools/theme/lesson.css",
+        root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),
     ]

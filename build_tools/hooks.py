@@ -32,6 +32,10 @@ def _forget() -> None:
             del sys.modules[name]
 
 
+def on_startup(command: str, dirty: bool) -> None:
+    _build.serving = command == "serve"
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _forget()
     if str(ROOT) not in sys.path:
@@ -39,6 +43,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     from build_tools import assets, pack
     from build_tools.prose import LessonExtension
 
+    if _build.serving:
+        config.strict = False  # an author sees a banner in the page; the server goes on
+    _build.problems = 0
     _build.assets = assets.collect(ROOT)
     try:
         _build.packs = pack.make(ROOT, ROOT / ".cache")
@@ -65,18 +72,30 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    from build_tools import prose
+    from build_tools import banner, prose
 
     made = _build.extension.page
-    if made.problems:
-        # The hook is given the text without its front matter; the file has the true lines.
-        source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
-        where = f"{Path(config.docs_dir).name}/{made.path}"
-        for line, problem in prose.locate(made.problems, source):
-            log.error("%s:%d: %s: %s", where, line, problem.written, problem.says)
-        raise PluginError(f"{where}: {len(made.problems)} problem(s), see above")
     _build.page_assets.update(made.assets)
-    return html
+    if not made.problems:
+        return html
+    # The hook is given the text without its front matter; the file has the true lines.
+    source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+    where = f"{Path(config.docs_dir).name}/{made.path}"
+    messages = [
+        f"{where}:{line}:{column}: {problem.written}: {problem.says}"
+        for line, column, problem in prose.locate(made.problems, source)
+    ]
+    for message in messages:
+        log.error(message)
+    _build.problems += len(messages)
+    return banner.html(messages) + html
+
+
+def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
+    """All pages are converted: now stop, having shown the problems of every page."""
+    if _build.problems and not _build.serving:
+        raise PluginError(f"{_build.problems} problem(s) in the pages, see above")
+    return env
 
 
 def on_post_build(config: MkDocsConfig) -> None:

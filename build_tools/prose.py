@@ -1,20 +1,27 @@
-"""Figures and widgets in Markdown: a Python-Markdown extension over the pure core.
+"""Figures, facts, claims, citations and widgets in Markdown: a Python-Markdown extension.
 
-Authors write ``{{ q("ring.sent_per_card", cards=8) }}`` inside a sentence and
-``{{ widget("ring") }}`` on a line of its own. It knows Markdown and the core, nothing of
-MkDocs: :mod:`build_tools.hooks` tells it where a page lies and collects what it made.
+It knows Markdown and the core, nothing of MkDocs: :mod:`build_tools.hooks` tells it where
+a page lies and collects what it made. Inside a sentence authors write
+
+- ``{{ q("ring.sent_per_card", cards=8) }}``: a computed figure
+- ``{{ fact("dsv3.gpus") }}``: a figure that a paper printed
+- ``{{ cite("patarasuk_yuan") }}``: a paper, numbered into the page's references
+- ``{{ lit("25 MB", why="…") }}``: a figure typed by hand, and why that is right
+- ``{% claim "comm_exceeds_backward", tokens=4096 %}…{% endclaim %}``: a sentence that
+  stops the build when it is false
+
+and on a line of its own ``{{ widget("ring") }}`` or ``{{ references() }}``.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 from markdown import Extension, Markdown
 from markdown.inlinepatterns import InlineProcessor
@@ -23,39 +30,21 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 import widgets
+from build_tools.calls import Call, parse_call
+from build_tools.references import References
+from py_core import facts
+from py_core.claims import Verdict, judge
 from py_core.errors import LessonError, UnknownName
 from py_core.quantity import Quantity, evaluate
-from py_core.scenario import DEFAULT
+from py_core.scenario import DEFAULT, Scenario
 from widgets import frame
+from widgets.figures import Panels, Use, uses
 
 CALL = r"\{\{\s*(?P<call>.*?)\s*\}\}"
-_WIDGET_LINE = re.compile(r"^\{\{\s*(?P<call>widget\(.*\))\s*\}\}\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """``name(*args, **options)`` with literal arguments only: nothing an author writes runs."""
-
-    name: str
-    args: tuple[Any, ...]
-    options: dict[str, Any]
-
-
-def parse_call(text: str) -> Call:
-    """Read one call. Raises :class:`LessonError` for anything else."""
-    expected = 'a call such as q("ring.sent_per_card", cards=8)'
-    try:
-        node = ast.parse(text, mode="eval").body
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            raise LessonError("expression", text, expected)
-        args = tuple(ast.literal_eval(a) for a in node.args)
-        # ``**more`` has no name, and no literal can stand in for one.
-        options = {k.arg or "": ast.literal_eval(k.value) for k in node.keywords}
-        return Call(node.func.id, args, options)
-    except (SyntaxError, ValueError) as error:
-        if isinstance(error, LessonError):
-            raise
-        raise LessonError("expression", text, expected) from error
+CLAIM = r"\{%\s*claim\s+(?P<call>.*?)\s*%\}(?P<text>.*?)\{%\s*endclaim\s*%\}"
+STRAY = r"\{%.*?%\}"
+_BLOCK_LINE = re.compile(r"^\{\{\s*(?P<call>(?:widget|references)\(.*\))\s*\}\}\s*$")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +55,119 @@ class Problem:
     says: str
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure as it stands on the page: the expression, what it computed, and the text."""
+
+    written: str
+    quantity: Quantity
+    changes: dict[str, str]
+    display: str
+
+
 @dataclass(slots=True)
 class Page:
     """What is known of the page being converted, and what converting it made."""
 
     path: str = ""  # docs-relative, for messages
     base: str = ""  # from the page's address to the site's root: "../"
-    figures: dict[str, Quantity] = field(default_factory=dict)  # anchor -> quantity
+    panels: Panels = field(default_factory=Panels)
+    references: References = field(default_factory=References)
+    shown: list[Shown] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
 
-
-def anchor(q: Quantity, options: dict[str, Any]) -> str:
-    """The id under which the page explains a figure."""
-    parts = [q.name, *(f"{k}-{v}" for k, v in sorted(options.items()))]
-    return "fig-" + re.sub(r"[^A-Za-z0-9]+", "-", "-".join(parts)).strip("-").lower()
+    def __post_init__(self) -> None:
+        self.panels.base = self.base
 
 
-def figure(page: Page, name: str, **options: Any) -> Element:
-    """A computed figure, linked to its explanation. ``unit`` and ``digits`` change only its look;
-    every other option pins a Scenario field."""
+def scenario_of(options: dict[str, Any]) -> tuple[Scenario, dict[str, str]]:
+    """The Scenario that pinned ``options`` ask for, and those options as text."""
+    changes = {k: str(v) for k, v in options.items()}
+    return DEFAULT.with_fields(changes), changes
+
+
+def _button(text: str, panel: str, **attributes: str) -> Element:
+    button = Element("button", {"type": "button", "class": "q", "popovertarget": panel})
+    button.attrib.update(attributes)
+    button.text = AtomicString(text)
+    return button
+
+
+def figure(page: Page, written: str, call: Call) -> Element:
+    """A computed figure. ``unit`` and ``digits`` change its look; all else pins the Scenario."""
+    options = dict(call.options)
     unit, digits = options.pop("unit", None), options.pop("digits", None)
-    changes = {k: v if isinstance(v, int) else str(v) for k, v in options.items()}
-    q = evaluate(name, DEFAULT.with_fields(changes))
-    target = anchor(q, options)
-    page.figures.setdefault(target, q)
-    link = Element("a", {"class": "q", "href": f"#{target}", "data-q": name})
-    if changes:
-        link.set("data-set", "&".join(f"{k}={v}" for k, v in changes.items()))
-    link.text = AtomicString(q.display(unit, digits))
+    name = call.one_name("quantity")
+    scenario, changes = scenario_of(options)
+    q = evaluate(name, scenario)
+    text = q.display(unit, digits)
+    page.shown.append(Shown(written, q, changes, text))
+    pinned = {"data-set": "&".join(f"{k}={v}" for k, v in changes.items())} if changes else {}
+    return _button(text, page.panels.add(q, changes), **{"data-q": name}, **pinned)
+
+
+def fact(page: Page, _written: str, call: Call) -> Element:
+    """A paper's figure, as printed; ``unit`` converts it, ``item`` picks one of a list."""
+    call.nothing_but("unit", "item")
+    cited = facts.fact(call.one_name("fact"))
+    if not cited.quotable:
+        raise LessonError("fact", cited.id, "a fact whose text was seen, not remembered")
+    text = cited.display(call.options.get("unit"), call.options.get("item"))
+    page.references.cite(cited.paper, cited.where)
+    return _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
+
+
+def cite(page: Page, _written: str, call: Call) -> Element:
+    """A paper's number among the references; ``where`` names the place in it."""
+    call.nothing_but("where")
+    paper = facts.paper(call.one_name("source"))
+    number = page.references.cite(paper, call.options.get("where", ""))
+    page.references.cited_in_text = True
+    link = Element("a", {"class": "cite", "href": f"#ref-{paper.id}", "title": paper.title})
+    link.text = AtomicString(f"[{number}]")
     return link
+
+
+def lit(_page: Page, _written: str, call: Call) -> Element:
+    """A figure typed by hand, with the reason why that is right."""
+    call.nothing_but("why")
+    text, why = call.one_name("text"), call.options.get("why")
+    if not isinstance(why, str) or not why.strip():
+        raise LessonError("lit", text, 'a reason: lit("…", why="…")')
+    span = Element("span", {"class": "lit"})
+    span.text = AtomicString(text)
+    return span
+
+
+INLINE: dict[str, Callable[[Page, str, Call], Element]] = {
+    "q": figure,
+    "fact": fact,
+    "cite": cite,
+    "lit": lit,
+}
+
+
+def claim(page: Page, call: Call, text: str) -> Element:
+    """A sentence that a claim vouches for. Raises LessonError where the claim is false."""
+    scenario, changes = scenario_of(call.options)
+    verdict = judge(call.one_name("claim"), scenario)
+    page.verdicts.append(verdict)
+    if not verdict.holds:
+        sides = "; ".join(
+            f"{c.symbolic()}, that is {c.substituted()}" for c in verdict.comparisons if not c.holds
+        )
+        rests = f" (rests on {', '.join(verdict.rests_on)})" if verdict.rests_on else ""
+        raise LessonError(
+            f"claim {verdict.name}", "false", f"a true statement; what fails: {sides}{rests}"
+        )
+    span = Element("span", {"class": "claim", "data-claim": verdict.name})
+    if changes:
+        span.set("data-set", "&".join(f"{k}={v}" for k, v in changes.items()))
+    span.text = text  # not atomic: the sentence may hold figures and emphasis
+    return span
 
 
 def widget(page: Page, runtime: str, name: str, *, id: str | None = None, query: str = "") -> str:
@@ -108,18 +179,20 @@ def widget(page: Page, runtime: str, name: str, *, id: str | None = None, query:
     if element_id in page.widget_ids:
         raise LessonError("id", element_id, "an id that no other widget of the page has")
     page.widget_ids.add(element_id)
-    frames = {frame.key(module, q): frame.frame(module, q, element_id) for q in module.walk()}
+    frames = {
+        frame.key(module, q): frame.frame(module, q, element_id, page.base) for q in module.walk()
+    }
     code = (
         f"(globalThis.lessonFrames??={{}})[{json.dumps(element_id)}]="
         f"{json.dumps(frames, ensure_ascii=False, separators=(',', ':'))};"
     ).encode()
     path = f"assets/frames/{element_id}.{sha256(code).hexdigest()[:12]}.js"
     page.assets[path] = code
-    return frame.element(module, query, element_id, page.base + runtime, page.base + path)
+    return frame.element(module, query, element_id, page.base, runtime, path)
 
 
 class _Inline(InlineProcessor):
-    """``{{ q(…) }}`` in running text; inline code is older and keeps its braces."""
+    """``{{ q(…) }}`` and its kin in running text; inline code is older and keeps its braces."""
 
     def __init__(self, extension: LessonExtension, md: Markdown) -> None:
         super().__init__(CALL, md)
@@ -128,20 +201,70 @@ class _Inline(InlineProcessor):
     def handleMatch(  # type: ignore[override]
         self, m: re.Match[str], data: str
     ) -> tuple[Element | str, int, int]:
-        made = self.extension.guard(m.group(0), lambda: self._figure(m.group("call")))
-        return (m.group(0) if made is None else made), m.start(0), m.end(0)
+        made = self.extension.guard(m.group(0), lambda: self._made(m.group(0), m.group("call")))
+        return (_refused(m.group(0)) if made is None else made), m.start(0), m.end(0)
 
-    def _figure(self, text: str) -> Element:
+    def _made(self, written: str, text: str) -> Element:
         call = parse_call(text)
-        if call.name != "q":
-            raise UnknownName("call", call.name, ["q", "widget"])
-        if len(call.args) != 1 or not isinstance(call.args[0], str):
-            raise LessonError("q", text, "the name of one quantity, then options")
-        return figure(self.extension.page, call.args[0], **call.options)
+        if call.name in ("widget", "references"):
+            raise LessonError(call.name, "inside a line", "a line of its own")
+        if call.name not in INLINE:
+            raise UnknownName("call", call.name, [*INLINE, "widget", "references"])
+        return INLINE[call.name](self.extension.page, written, call)
+
+
+class _Claim(InlineProcessor):
+    """``{% claim … %}…{% endclaim %}`` within one paragraph, heading, item or cell."""
+
+    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
+        super().__init__(CLAIM, md)
+        self.extension = extension
+
+    def handleMatch(  # type: ignore[override]
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element | str, int, int]:
+        opening = m.group(0)[: m.start("text") - m.start(0)]
+
+        def made() -> Element:
+            call = parse_call(f"claim({m.group('call')})")
+            return claim(self.extension.page, call, m.group("text"))
+
+        element = self.extension.guard(opening, made)
+        if element is None:
+            element = Element("span")
+            element.text = m.group("text")  # its figures are still checked
+        return element, m.start(0), m.end(0)
+
+
+class _Stray(InlineProcessor):
+    """A claim that is opened or closed alone."""
+
+    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
+        super().__init__(STRAY, md)
+        self.extension = extension
+
+    def handleMatch(  # type: ignore[override]
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element | str, int, int]:
+        self.extension.page.problems.append(
+            Problem(
+                m.group(0),
+                "a claim opens with {% claim … %} and ends with {% endclaim %} "
+                "in the same paragraph",
+            )
+        )
+        return _refused(m.group(0)), m.start(0), m.end(0)
+
+
+def _refused(text: str) -> Element:
+    """What could not be made, visible to an author under ``mkdocs serve``."""
+    mark = Element("mark", {"class": "problem"})
+    mark.text = AtomicString(text)
+    return mark
 
 
 class _Block(Preprocessor):
-    """``{{ widget(…) }}`` on a line of its own; runs once fenced code is out of the way."""
+    """Calls on a line of their own; runs once fenced code is out of the way."""
 
     def __init__(self, extension: LessonExtension, md: Markdown) -> None:
         super().__init__(md)
@@ -151,16 +274,57 @@ class _Block(Preprocessor):
         return [self._line(line) for line in lines]
 
     def _line(self, line: str) -> str:
-        m = _WIDGET_LINE.match(line)
+        m = _BLOCK_LINE.match(line)
         if not m:
             return line
-        html = self.extension.guard(line.strip(), lambda: self._widget(m.group("call")))
+        html = self.extension.guard(line.strip(), lambda: self._made(m.group("call")))
         return "" if html is None else f"\n{self.md.htmlStash.store(html)}\n"
 
-    def _widget(self, text: str) -> str:
-        call = parse_call(text)
-        extension = self.extension
-        return widget(extension.page, extension.runtime, *call.args, **call.options)
+    def _made(self, text: str) -> str:
+        call, page = parse_call(text), self.extension.page
+        if call.name == "widget":
+            return widget(page, self.extension.runtime, *call.args, **call.options)
+        call.nothing_but()
+        page.references.asked_for = True
+        return References.PLACE
+
+
+class _Gather(Treeprocessor):
+    """Once all figures are in the tree: number them, put in references and panels."""
+
+    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, root: Element) -> None:
+        page, stash = self.extension.page, self.md.htmlStash
+        uses(page.panels, self._places(root))
+        for paper, places in page.panels.papers().values():
+            for place in places:
+                page.references.cite(paper, place)
+        if page.references.cited_in_text and not page.references.asked_for:
+            page.problems.append(
+                Problem("{{ cite(", "the page cites papers: put {{ references() }} at its end")
+            )
+        blocks = stash.rawHtmlBlocks
+        for i, block in enumerate(blocks):
+            if isinstance(block, str) and block == References.PLACE:
+                blocks[i] = page.references.html()
+        panels = page.panels.html()
+        if panels:
+            last = Element("p")
+            last.text = stash.store(str(panels))
+            root.append(last)
+
+    def _places(self, root: Element) -> Iterator[tuple[str, Use]]:
+        heading, number = "开头", 0
+        for element in root.iter():
+            if element.tag in _HEADINGS:
+                heading = "".join(element.itertext())
+            elif "popovertarget" in element.attrib:
+                number += 1
+                element.set("id", f"q-{number}")
+                yield element.attrib["popovertarget"], Use(f"q-{number}", heading)
 
 
 class LessonExtension(Extension):
@@ -172,71 +336,35 @@ class LessonExtension(Extension):
         self.page = Page()
 
     def extendMarkdown(self, md: Markdown) -> None:
-        md.block_level_elements.append("lesson-widget")  # else it would be wrapped in a <p>
-        md.inlinePatterns.register(_Inline(self, md), "lesson-figure", 185)  # code spans: 190
-        md.preprocessors.register(_Block(self, md), "lesson-widget", 24)  # fenced code: 25
-        # After inline patterns (20), before the table of contents and link checks (5).
-        md.treeprocessors.register(_Explain(self, md), "lesson-explain", 15)
+        md.block_level_elements += ["lesson-widget", "section"]  # else wrapped in a <p>
+        # Code spans come first (190), so that they keep their braces.
+        md.inlinePatterns.register(_Claim(self, md), "lesson-claim", 187)
+        md.inlinePatterns.register(_Stray(self, md), "lesson-stray", 186)
+        md.inlinePatterns.register(_Inline(self, md), "lesson-figure", 185)
+        md.preprocessors.register(_Block(self, md), "lesson-block", 24)  # fenced code: 25
+        # After inline patterns (20) and attribute lists (8), before the table of contents (5).
+        md.treeprocessors.register(_Gather(self, md), "lesson-gather", 6)
 
     def guard[T](self, written: str, make: Callable[[], T]) -> T | None:
         """Make something; collect what goes wrong, so that a page reports all at once."""
         try:
             return make()
-        except LessonError as error:
-            self.page.problems.append(Problem(written, str(error)))
-        except TypeError as error:  # wrong arguments
+        except (LessonError, TypeError) as error:  # TypeError: wrong arguments
             self.page.problems.append(Problem(written, str(error)))
         return None
 
 
-def locate(problems: list[Problem], source: str) -> list[tuple[int, Problem]]:
-    """Line numbers (from 1) of ``problems`` in the Markdown file's whole text ``source``."""
-    lines = source.splitlines()
+def locate(problems: list[Problem], source: str) -> list[tuple[int, int, Problem]]:
+    """Line and column (from 1) of each problem in the Markdown file's whole text."""
     used: dict[str, int] = {}
     located = []
     for p in problems:
-        start = used.get(p.written, 0)
-        number = next((i for i in range(start, len(lines)) if p.written in lines[i]), None)
-        if number is not None:
-            used[p.written] = number + 1
-        located.append((1 if number is None else number + 1, p))
-    return sorted(located, key=lambda item: item[0])
-
-
-def explanations(page: Page) -> Element:
-    """The page's figures with formula, numbers put in and inputs: readable without a script."""
-    section = Element("section", {"class": "figures", "data-search-exclude": ""})
-    _add(section, "h2", "这些数怎么来的", id="figures")
-    rows = _add(section, "dl")
-    for target, q in page.figures.items():
-        row = _add(rows, "div", id=target, **{"class": "figure-row"})
-        head = _add(row, "dt", q.display())
-        _add(head, "span", q.says, **{"class": "says"})
-        body = _add(row, "dd")
-        _add(body, "p", f"{q.formula} = {q.substituted}", **{"class": "formula"})
-        inputs = _add(body, "ul")
-        for named in q.inputs:
-            item = _add(inputs, "li", f"{named.symbol} = {named.shown}")
-            _add(item, "span", named.source.says, **{"class": "says"})
-    return section
-
-
-def _add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
-    child = SubElement(parent, tag, attributes)
-    child.text = AtomicString(text)
-    return child
-
-
-class _Explain(Treeprocessor):
-    """Puts the explanations at the page's end, before headings are collected for the contents."""
-
-    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
-        super().__init__(md)
-        self.extension = extension
-
-    def run(self, root: Element) -> None:
-        if self.extension.page.figures:
-            root.append(explanations(self.extension.page))
+        at = source.find(p.written, used.get(p.written, 0))
+        used[p.written] = at + 1
+        at = max(at, 0)
+        line_start = source.rfind("\n", 0, at) + 1
+        located.append((source.count("\n", 0, at) + 1, at - line_start + 1, p))
+    return sorted(located, key=lambda item: item[:2])
 
 
 def makeExtension(**options: Any) -> LessonExtension:

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from py_core import data
-from py_core.errors import LessonError, UnitError, UnknownName
-from py_core.units import UNITS, Unit
+from py_core.errors import LessonError, UnitError, UnknownName, whole
+from py_core.units import UNITS, Unit, check, display, unit
 
 _STATED_IN = {
     "GB/s": (
@@ -144,6 +144,30 @@ class Fact:
         if self.unit not in _UNIT_OF:
             raise UnitError(f"unit of fact {self.id}", self.unit, "a unit to calculate with")
         return _UNIT_OF[self.unit]
+
+    def display(self, unit_name: str | None = None, item: int | None = None) -> str:
+        """As printed: all its digits and no more, in its own unit or in ``unit_name``.
+
+        ``item`` picks one of a list. Text, dates and years are shown as they are. Raises
+        UnknownName or :class:`UnitError` for a unit it is not in, LessonError for a list
+        without ``item``.
+        """
+        value = self.value
+        if isinstance(value, list):
+            if item is None or not 0 <= item < len(value):
+                raise LessonError(f"fact {self.id}: item", item, whole(0, len(value) - 1))
+            value = value[item]
+        elif item is not None:
+            raise LessonError(f"fact {self.id}: item", item, "nothing: it is one value")
+        if isinstance(value, bool) or not isinstance(value, int | float) or self.unit == "year":
+            return str(value)
+        exact = Fraction(str(value))
+        known = _UNIT_OF.get(self.unit or "", UNITS["count"])
+        shown_in = unit(unit_name) if unit_name else known
+        check(known.dimension, shown_in, f"unit of fact {self.id}")
+        scaled = exact * known.scale / shown_in.scale
+        digits = next((d for d in range(7) if (scaled * 10**d).denominator == 1), 6)
+        return display(exact * known.scale, shown_in, digits)
 
     @property
     def quotable(self) -> bool:

@@ -25,29 +25,30 @@ def widget(name: str) -> ModuleType:
     return importlib.import_module(f"widgets.{name}.widget")
 
 
-def render(name: str, query: str = "", element_id: str | None = None) -> str:
+def render(name: str, query: str = "", element_id: str | None = None, base: str = "") -> str:
     """The frame of widget ``name`` in the state that ``query`` describes.
 
     Never fails on a bad query: a field that cannot be read keeps its former or default
     value, and the frame says so beside it. ``element_id`` keeps the ids of two copies
-    on one page apart.
+    on one page apart; ``base`` leads from the page to the site's root, for links.
     """
     from widgets.frame import frame
 
-    return frame(widget(name), query, element_id or name)
+    return frame(widget(name), query, element_id or name, base)
 
 
 def answer(request: str) -> str:
     """One message of the worker, JSON in and JSON out.
 
-    ``{widget, query, id}`` asks for a frame and gets ``{html}``; ``{config}``, the text of
+    ``{widget, query, id, base}`` asks for a frame and gets ``{html}``; ``{config}``, the text of
     a config.json, asks for its parameters and gets ``{name, total, parts}`` or, for a bad
     one, ``{error: {field, says}}`` in the reader's language.
     """
     asked = json.loads(request)
     if "config" in asked:
         return json.dumps(_counted(asked["config"]))
-    return json.dumps({"html": render(asked["widget"], asked["query"], asked["id"])})
+    html = render(asked["widget"], asked["query"], asked["id"], asked.get("base", ""))
+    return json.dumps({"html": html})
 
 
 def _counted(text: str) -> dict[str, Any]:

@@ -108,11 +108,11 @@ def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
     ready(page)
     queries = [*walk(), "n=16&step=30", "n=5&seed=0&step=4", "n=abc&was=n%3D3", "mode=naive&n=7"]
     ask = """async (query) => (await lessonPython(document.querySelector("#ring")
-        .getAttribute("runtime")).ask({widget: "ring", query, id: "ring"})).html"""
+        .getAttribute("runtime")).ask({widget: "ring", query, id: "ring", base: "../"})).html"""
     for query in queries:
-        assert page.evaluate(ask, query) == widgets.render("ring", query), query
+        assert page.evaluate(ask, query) == widgets.render("ring", query, base="../"), query
     shipped = page.evaluate("lessonFrames.ring")
-    assert sorted(shipped.values()) == sorted(widgets.render("ring", q) for q in walk())
+    assert sorted(shipped.values()) == sorted(widgets.render("ring", q, base="../") for q in walk())
 
 
 def test_previous_is_the_inverse_of_next(page: Page, origin: str) -> None:
@@ -322,7 +322,7 @@ def test_without_javascript(browser: Browser, origin: str) -> None:
         True,
     ]
     for figure in ("27,781,427,952", "444.5 GB", "97.2 GB", "109.4 GB", "388.9 GB", "3,500 GB"):
-        expect(page.locator("a.q", has_text=figure).first).to_be_visible()
+        expect(page.locator("button.q", has_text=figure).first).to_be_visible()
     expect(page.get_by_role("button", name="下一步")).to_have_count(0)
     context.close()
 

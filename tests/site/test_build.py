@@ -21,7 +21,8 @@ def pages(site: Path) -> list[Path]:
 
 def test_the_figures_of_the_lesson(site: Path) -> None:
     html = (site / "data-parallel/index.html").read_text(encoding="utf-8")
-    shown = re.findall(r'<a class="q" data-q="([^"]+)"(?: data-set="([^"]+)")?[^>]*>([^<]+)<', html)
+    figure = r'<button class="q" data-q="([^"]+)"(?: data-set="([^"]+)")?[^>]*>([^<]+)<'
+    shown = re.findall(figure, html)
     assert len(shown) >= 15
     for name, changes, text in shown:
         fields = dict(pair.split("=") for pair in changes.split("&amp;")) if changes else {}
@@ -99,7 +100,7 @@ def test_an_unknown_name_stops_the_build_with_file_and_line(project: Path) -> No
     page.write_text("\n".join(lines), encoding="utf-8")
     done = build(project)
     assert done.returncode != 0
-    assert "docs/data-parallel.md:12: " in done.stderr
+    assert "docs/data-parallel.md:12:5: " in done.stderr
     assert "ring.sent_per_card" in done.stderr
     assert "state.bytes" in done.stderr
     assert "Traceback" not in done.stderr

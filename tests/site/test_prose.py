@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from markdown import Markdown
 
-from build_tools.prose import LessonExtension, Page, locate, parse_call
+from build_tools.calls import parse_call
+from build_tools.prose import LessonExtension, Page, locate
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
 
@@ -13,18 +16,20 @@ from py_core.quantity import evaluate
 def convert(text: str, **page: object) -> tuple[str, Page]:
     extension = LessonExtension(runtime="assets/lesson/python.json")
     extension.page = Page(**page)  # type: ignore[arg-type]
-    md = Markdown(extensions=["tables", "toc", "pymdownx.superfences", "admonition", extension])
+    md = Markdown(extensions=["tables", "toc", "attr_list", "pymdownx.superfences", "admonition", extension])
     return md.convert(text), extension.page
 
 
 def test_a_figure_in_a_sentence() -> None:
     html, page = convert('每张卡发出 {{ q("ring.sent_per_card", cards=64) }}。')
     assert (
-        '<a class="q" data-q="ring.sent_per_card" data-set="cards=64" '
-        'href="#fig-ring-sent-per-card-cards-64">109.4 GB</a>。' in html
+        '<button class="q" data-q="ring.sent_per_card" data-set="cards=64" id="q-1" '
+        'popovertarget="fig-ring-sent-per-card-cards-64" type="button">109.4 GB</button>。' in html
     )
     assert page.problems == []
-    assert list(page.figures) == ["fig-ring-sent-per-card-cards-64"]
+    assert [(s.quantity.name, s.changes, s.display) for s in page.shown] == [
+        ("ring.sent_per_card", {"cards": "64"}, "109.4 GB")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,7 @@ def test_a_figure_in_a_sentence() -> None:
 )
 def test_figures_anywhere(text: str) -> None:
     html, page = convert(text)
-    assert ">444.5 GB</a>" in html
+    assert ">444.5 GB</button>" in html
     assert page.problems == []
 
 
@@ -49,23 +54,134 @@ def test_figures_anywhere(text: str) -> None:
 def test_code_is_left_alone(text: str) -> None:
     html, page = convert(text)
     assert "{{ q(" in html
-    assert not page.figures
+    assert not page.shown
 
 
-def test_its_explanation_stands_at_the_end() -> None:
-    html, _ = convert('{{ q("ring.sent_per_card") }}')
+def panels(html: str) -> dict[str, str]:
+    return dict(re.findall(r'<div popover class="panel" id="([^"]+)"(.*?)\n</div>', html, re.S))
+
+
+def test_its_panel_goes_down_to_the_config() -> None:
+    html, page = convert('# 梯度\n\n{{ q("ring.sent_per_card") }}', base="../")
     sent = evaluate("ring.sent_per_card")
-    assert '<h2 id="figures">' in html
-    assert '<div class="figure-row" id="fig-ring-sent-per-card">' in html
-    assert f"{sent.formula} = {sent.substituted}" in html
-    for named in sent.inputs:
-        assert named.source.says in html
+    panel = panels(html)["fig-ring-sent-per-card"]
+    assert f"{sent.formula} " in panel
+    assert f"= {sent.substituted} = 97.2 GB" in panel
+    assert "精确值 97,234,997,832 字节" in panel
+    # From G by way of its inputs to the file they were counted from.
+    assert 'popovertarget="fig-gradient-bytes"' in panel
+    assert 'popovertarget="fig-model-parameters"' in panels(html)["fig-gradient-bytes"]
+    everything = " ".join(panels(html).values())
+    assert '<a href="../data/anchor-model.json">' in everything
+    assert set(re.findall(r'popovertarget="([^"]+)"', html)) <= set(panels(html))
+
+
+def test_a_figure_used_twice_says_where() -> None:
+    html, _ = convert(
+        '# 甲 {#a}\n\n{{ q("state.bytes") }}\n\n# 乙\n\n{{ q("state.bytes") }}'
+    )
+    panel = panels(html)["fig-state-bytes"]
+    assert '<a href="#q-1">甲</a>、<a href="#q-2">乙</a>' in panel
+    assert "本页用到" not in panels(convert('{{ q("state.bytes") }}')[0])["fig-state-bytes"]
+
+
+def test_two_scenarios_are_two_panels_and_share_what_is_the_same() -> None:
+    html, _ = convert(
+        '{{ q("ring.sent_per_card", cards=8) }} {{ q("ring.sent_per_card", cards=64) }}'
+    )
+    assert {"fig-ring-sent-per-card-cards-8", "fig-ring-sent-per-card-cards-64"} <= set(
+        panels(html)
+    )
+    assert html.count('id="fig-gradient-bytes"') == 1
+
+
+def test_a_fact_with_its_paper() -> None:
+    html, page = convert('{{ fact("dsv3.pretrain_gpu_hours") }}，{{ fact("llama3.mfu", unit="%") }}')
+    assert ">2,664,000 小时</button>" in html
+    assert ">41%</button>" in html
+    panel = panels(html)["fact-dsv3-pretrain-gpu-hours"]
+    assert "https://arxiv.org/abs/2412.19437" in panel
+    assert "§1, paragraph on Table 1" in panel
+    assert page.problems == []
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('{{ fact("gshard.year") }}', "2020"),
+        ('{{ fact("dsv3.nvlink_gb_per_s") }}', "160 GB/s"),
+        ('{{ fact("dsv3.nvlink_ib_ratio") }}', "3.2"),
+        ('{{ fact("llama3.row2_parallelism", item=3) }}', "128"),
+        ('{{ fact("zb.first_submitted") }}', "2023-11-30"),
+        ('{{ fact("dsv3.pretrain_gpu_hours", unit="years") }}', "304.109589 年"),
+    ],
+)
+def test_facts_are_shown_as_printed(written: str, text: str) -> None:
+    html, page = convert(written)
+    assert page.problems == []
+    assert f">{text}</button>" in html
+
+
+def test_citations_are_numbered_into_the_references() -> None:
+    html, page = convert(
+        '见 {{ cite("zero", where="§7") }}、{{ cite("dsv3_report") }}、{{ cite("zero") }}。\n\n'
+        '{{ fact("gshard.year") }}\n\n{{ references() }}'
+    )
+    assert page.problems == []
+    assert re.findall(r'class="cite" href="#ref-([a-z0-9_]+)"[^>]*>\[(\d)\]', html) == [
+        ("zero", "1"),
+        ("dsv3_report", "2"),
+        ("zero", "1"),
+    ]
+    listed = re.findall(r'<li id="ref-([a-z0-9_]+)">(.*?)</li>', html, re.S)
+    assert [paper for paper, _ in listed] == ["zero", "dsv3_report", "gshard"]
+    assert "引用处：§7" in listed[0][1]
+
+
+def test_citing_without_references_is_a_problem() -> None:
+    _, page = convert('见 {{ cite("zero") }}。')
+    assert "put {{ references() }}" in page.problems[0].says
+
+
+def test_a_true_claim_is_marked_and_its_figures_live() -> None:
+    html, page = convert(
+        '{% claim "comm_exceeds_backward", tokens=4096 %}通信比反向**久**：'
+        '{{ q("communication.seconds") }}{% endclaim %}。'
+    )
+    assert page.problems == []
+    assert page.verdicts[0].holds
+    assert 'data-claim="comm_exceeds_backward" data-set="tokens=4096"' in html
+    assert "<strong>久</strong>" in html
+    assert ">1.94 s</button></span>。" in html
+
+
+def test_a_false_claim_is_a_problem_that_shows_its_quantities() -> None:
+    written = '{% claim "comm_exceeds_backward", tokens=16384 %}'
+    _, page = convert(f'{written}通信比反向久 {{{{ q("nope") }}}}{{% endclaim %}}')
+    first, second = page.problems
+    assert first.written == written
+    assert "claim comm_exceeds_backward" in first.says
+    assert "1.94 s > 4.2 s" in first.says or "1.945 s > 4.198 s" in first.says
+    assert "backward.seconds" in first.says
+    assert second.written == '{{ q("nope") }}'
+
+
+@pytest.mark.parametrize("text", ['{% claim "x" %}开了没关', "关了没开{% endclaim %}"])
+def test_half_a_claim_is_a_problem(text: str) -> None:
+    _, page = convert(text)
+    assert "ends with {% endclaim %}" in page.problems[0].says
+
+
+def test_literal_figures_need_a_reason() -> None:
+    html, page = convert('{{ lit("25 MB", why="别人的说法") }}')
+    assert '<span class="lit">25 MB</span>' in html
+    assert page.problems == []
 
 
 def test_unit_and_digits_change_the_look_only() -> None:
     html, page = convert('{{ q("gradient.bytes", unit="GiB", digits=2) }}')
-    assert ">51.75 GiB</a>" in html
-    assert page.figures["fig-gradient-bytes"].display() == "55.6 GB"
+    assert ">51.75 GiB</button>" in html
+    assert page.panels.quantities["fig-gradient-bytes"].display() == "55.6 GB"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +195,17 @@ def test_unit_and_digits_change_the_look_only() -> None:
         ("{{ q(ring) }}", "a call such as"),
         ("{{ q( }}", "a call such as"),
         ('{{ __import__("os").system("true") }}', "a call such as"),
-        ('{{ fact("x") }}', "fact"),
+        ('{{ fact("dsv3.gpu") }}', "dsv3.gpus"),
+        ('{{ fact("dsv3.gpus", unit="GB") }}', "unit of fact dsv3.gpus"),
+        ('{{ fact("llama3.row2_parallelism") }}', "item"),
+        ('{{ fact("ring.lower_bound_busiest") }}', "seen, not remembered"),
+        ('{{ cite("zer") }}', "zero"),
+        ('{{ cite("zero", page=3) }}', "options where"),
+        ('{{ lit("25 MB") }}', "a reason"),
+        ('{{ lit("25 MB", why=" ") }}', "a reason"),
+        ('{{ fgiure("x") }}', "call"),
         ("{{ q() }}", "the name of one quantity"),
+        ('{{ widget("ring") }}', "a line of its own"),
     ],
 )
 def test_what_cannot_be_computed_is_a_problem(written: str, says: str) -> None:
@@ -94,10 +219,10 @@ def test_all_problems_of_a_page_with_their_lines() -> None:
     body = '好 {{ q("a") }}\n\n`{{ q("b") }}`\n\n坏 {{ q("b") }}，又 {{ q("a") }}\n'
     source = "---\ntitle: x\n---\n\n" + body
     _, page = convert(body)
-    assert [(line, p.written) for line, p in locate(page.problems, source)] == [
-        (5, '{{ q("a") }}'),
-        (7, '{{ q("b") }}'),
-        (9, '{{ q("a") }}'),
+    assert [(line, column, p.written) for line, column, p in locate(page.problems, source)] == [
+        (5, 3, '{{ q("a") }}'),
+        (9, 3, '{{ q("b") }}'),
+        (9, 18, '{{ q("a") }}'),
     ]
 
 

@@ -196,8 +196,12 @@
         const asked = new URLSearchParams(query);
         if (!silent) asked.set("was", this.#shown);
         try {
-          const request = { widget: this.getAttribute("name"), query: asked.toString(), id: this.id };
-          ({ html } = await this.#python.ask(request));
+          ({ html } = await this.#python.ask({
+            widget: this.getAttribute("name"),
+            query: asked.toString(),
+            id: this.id,
+            base: this.getAttribute("base"),
+          }));
         } catch {
           if (mine === this.#latest) this.#refused();
           return;

@@ -1,0 +1,49 @@
+"""Calls in Markdown: ``name("literal", option=1)``, read and never run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from py_core.errors import LessonError
+
+EXAMPLE = 'a call such as q("ring.sent_per_card", cards=8)'
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``name(*args, **options)`` with literal arguments only."""
+
+    name: str
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def one_name(self, what: str) -> str:
+        """Its only argument, a name. Raises LessonError for anything else."""
+        if len(self.args) != 1 or not isinstance(self.args[0], str):
+            raise LessonError(self.name, self.args, f"the name of one {what}, then options")
+        return self.args[0]
+
+    def nothing_but(self, *known: str) -> None:
+        """Raise LessonError for an option that is not among ``known``."""
+        for name in self.options:
+            if name not in known:
+                accepted = "options " + ", ".join(known) if known else "no options"
+                raise LessonError(f"{self.name}: option", name, accepted)
+
+
+def parse_call(text: str) -> Call:
+    """Read one call. Raises :class:`LessonError` for anything else."""
+    try:
+        node = ast.parse(text, mode="eval").body
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            raise LessonError("expression", text, EXAMPLE)
+        args = tuple(ast.literal_eval(a) for a in node.args)
+        # ``**more`` has no name, and no literal can stand in for one.
+        options = {k.arg or "": ast.literal_eval(k.value) for k in node.keywords}
+    except (SyntaxError, ValueError) as error:
+        if isinstance(error, LessonError):
+            raise
+        raise LessonError("expression", text, EXAMPLE) from error
+    return Call(node.func.id, args, options)

@@ -1,0 +1,185 @@
+"""A figure and its provenance as HTML: the same in prose and in widgets, at build and in the
+browser.
+
+A figure is a button; its panel is a popover that says what the figure is, how it was
+computed, and from what, down to a config field or a paper. Panels open without a script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import Any
+
+from markupsafe import Markup
+
+from py_core.facts import Fact, Paper
+from py_core.quantity import (
+    ConfigInput,
+    Convention,
+    CountedInput,
+    FactInput,
+    Quantity,
+    ScenarioInput,
+    evaluate,
+)
+from py_core.scenario import DEFAULT, Scenario
+from py_core.terms import Named
+from py_core.units import BASES, Dimension
+from widgets.environment import environment
+
+# How a value in base units is read aloud.
+_BASE_WORDS = dict(zip(BASES, ("字节", "FLOP", "秒", "个参数", "token"), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place on the page where a figure stands: its id and the heading above it."""
+
+    id: str
+    heading: str
+
+
+@dataclass(slots=True)
+class Panels:
+    """The panels of one page or one widget frame, each figure once.
+
+    ``prefix`` keeps the ids of a frame apart from those of its page; ``base`` leads from
+    the page to the site's root.
+    """
+
+    prefix: str = ""
+    base: str = ""
+    quantities: dict[str, Quantity] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    _by_content: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    def add(self, q: Quantity, changes: Mapping[str, str] | None = None) -> str:
+        """Register ``q``, and all that it is computed from; returns its panel's id.
+
+        Figures of the same content share a panel, whatever Scenario they were asked for.
+        """
+        content = (q.name, q.substituted, q.full)
+        if content not in self._by_content:
+            panel = self._by_content[content] = self._new_id(q, changes or {})
+            self.quantities[panel] = q
+            for named in q.inputs:
+                if isinstance(named.source, Quantity):
+                    self.add(named.source)
+                elif isinstance(named.source, FactInput):
+                    self.add_fact(named.source.fact)
+        return self._by_content[content]
+
+    def _new_id(self, q: Quantity, changes: Mapping[str, str]) -> str:
+        fixed = {**changes, **dict(q.where)}
+        parts = [q.name, *(f"{k}-{v}" for k, v in sorted(fixed.items()))]
+        plain = f"{self.prefix}fig-{_slug('-'.join(parts))}"
+        others = (f"{plain}-{number}" for number in count(2))
+        return next(name for name in chain([plain], others) if name not in self.quantities)
+
+    def add_fact(self, fact: Fact) -> str:
+        panel = f"{self.prefix}fact-{_slug(fact.id)}"
+        self.facts[panel] = fact
+        return panel
+
+    def figure(
+        self,
+        name: str,
+        *,
+        scenario: Scenario = DEFAULT,
+        unit: str | None = None,
+        digits: int | None = None,
+        **pinned: Any,
+    ) -> Markup:
+        """The button of a quantity, for templates: ``{{ figures.figure("ring.limit") }}``."""
+        changes = {k: str(v) for k, v in pinned.items()}
+        q = evaluate(name, scenario.with_fields(changes))
+        return Markup(
+            '<button type="button" class="q" popovertarget="{}" data-q="{}">{}</button>'
+        ).format(self.add(q, changes), name, q.display(unit, digits))
+
+    def papers(self) -> dict[str, tuple[Paper, list[str]]]:
+        """The papers that the page's facts come from, each with the places cited."""
+        found: dict[str, tuple[Paper, list[str]]] = {}
+        for fact in self.facts.values():
+            _, places = found.setdefault(fact.paper.id, (fact.paper, []))
+            if fact.where not in places:
+                places.append(fact.where)
+        return found
+
+    def html(self) -> Markup:
+        """All panels; on paper they read as the list of the page's figures and sources."""
+        if not self.quantities and not self.facts:
+            return Markup("")
+        template = environment().get_template("panels.html")
+        return Markup(
+            template.render(
+                base=self.base,
+                title=not self.prefix,
+                quantities=[self._quantity(i, q) for i, q in self.quantities.items()],
+                facts=[self._fact(i, f) for i, f in self.facts.items()],
+            )
+        )
+
+    def _quantity(self, panel: str, q: Quantity) -> dict[str, Any]:
+        alone = len(q.inputs) == 1 and q.formula == q.inputs[0].symbol
+        return {
+            "id": panel,
+            "display": q.display(),
+            "says": q.says,
+            "where": [f"{k} = {v}" for k, v in q.where],
+            "formula": "" if alone else q.formula,
+            "substituted": q.substituted,
+            "full": _full(q),
+            "inputs": [self._input(n) for n in q.inputs],
+            "uses": self.uses.get(panel, []),
+        }
+
+    def _input(self, named: Named) -> dict[str, Any]:
+        source = named.source
+        entry = {"symbol": named.symbol, "shown": named.shown, "says": source.says, "kind": ""}
+        match source:
+            case Quantity():
+                entry |= {"kind": "quantity", "panel": self.add(source)}
+            case ScenarioInput():
+                entry |= {"kind": "scenario", "name": source.spec.name}
+            case ConfigInput():
+                entry |= {"kind": "config", "pointer": source.pointer, "file": source.file}
+            case CountedInput():
+                entry |= {"kind": "inventory", "file": source.file, "model": source.model}
+            case FactInput():
+                entry |= {"kind": "fact", "panel": self.add_fact(source.fact)}
+            case Convention():
+                entry |= {"kind": "convention"}
+        return entry
+
+    def _fact(self, panel: str, fact: Fact) -> dict[str, Any]:
+        shown = "、".join(map(str, fact.value)) if isinstance(fact.value, list) else fact.display()
+        return {"id": panel, "shown": shown, "fact": fact, "uses": self.uses.get(panel, [])}
+
+
+def _full(q: Quantity) -> str:
+    """Its exact value with the base unit in words; empty where the figure says it all."""
+    if (q.value / q.unit.scale).denominator == 1:
+        return ""
+    more = "" if q.value.denominator == 1 else "…"
+    return f"{q.full}{more} {_words(q.term.dimension)}".strip()
+
+
+def _words(dimension: Dimension) -> str:
+    above = [_BASE_WORDS[b] for b, e in zip(BASES, dimension, strict=True) if e > 0]
+    below = [_BASE_WORDS[b] for b, e in zip(BASES, dimension, strict=True) if e < 0]
+    return "/".join(["·".join(above), *below]) if above else ""
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+
+
+def uses(panels: Panels, places: Iterator[tuple[str, Use]]) -> None:
+    """Tell the panels where on the page their figures stand, in document order."""
+    for panel, use in places:
+        panels.uses.setdefault(panel, []).append(use)
