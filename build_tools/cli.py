@@ -5,6 +5,7 @@
     lesson values                   all figures by name
     lesson steps SCHEME             a collective, step by step, with its ledger
     lesson claims                   which statements hold
+    lesson check [FILE…]            what authors must mend in the pages
 
 A command returns an :class:`Answer`, a record and a way to read it; only
 :class:`OneLine` prints. So nothing is printed before all is known, ``--json`` and plain
@@ -22,7 +23,8 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,11 +33,14 @@ from typer.core import TyperGroup
 from py_core.errors import Accepted, LessonError, ScenarioError, ScheduleError, whole
 
 if TYPE_CHECKING:
+    from build_tools.lint import Finding
     from py_core.model import Model
     from py_core.scenario import Scenario
 
 # Exit statuses. 70 and 74 are sysexits.h's; 130 and 141 what a shell says of SIGINT and SIGPIPE.
 FALSE_CLAIM, BAD_INPUT, OUR_FAULT, CANNOT_WRITE, INTERRUPTED, BROKEN_PIPE = 1, 2, 70, 74, 130, 141
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 
 Record = dict[str, Any]
 
@@ -541,3 +546,74 @@ def _claim_text(claim: Record) -> list[str]:
         lines += [c["formula"], f"  {c['substituted']}{failed}"]
     lines += filter(None, (claim.get("instead"), claim.get("error")))
     return [lines[0], *(f"       {line}" for line in lines[1:]), ""]
+
+
+# ── lesson check ────────────────────────────────────────────────────────────────────────
+
+FINDINGS = 1
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Markdown files or folders of them; all of docs/ if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> Answer:
+    """Find figures typed by hand and half-open claims in the pages."""
+    pages = [page for place in files or [str(DOCS)] for page in _pages(Path(place))]
+    findings = [
+        {"path": _shown_path(page), **asdict(finding)}
+        for page in dict.fromkeys(pages)
+        for finding in _findings(page)
+    ]
+    record = {"files": len(dict.fromkeys(pages)), "findings": findings}
+    return Answer(record, _check_text, as_json, FINDINGS if findings else 0)
+
+
+def _pages(place: Path) -> list[Path]:
+    if place.is_dir():
+        return sorted(place.rglob("*.md"))
+    return [place]
+
+
+def _shown_path(page: Path) -> str:
+    """As seen from here, or from the repository."""
+    whole_path = page.resolve()
+    for base in (Path.cwd(), ROOT):
+        if whole_path.is_relative_to(base):
+            return whole_path.relative_to(base).as_posix()
+    return page.as_posix()
+
+
+def _findings(page: Path) -> list[Finding]:
+    """What must be mended in one file, in its order."""
+    from build_tools import lint
+    from build_tools.source import Source
+
+    try:
+        # Line ends as they are: columns are counted in the file's own text.
+        text = page.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise LessonError(str(page), error.strerror, "a file that can be read") from None
+    except UnicodeDecodeError as error:
+        raise LessonError(str(page), str(error), "a file in UTF-8") from None
+    # What only the Markdown extension knows (unknown names, false claims) joins here.
+    return lint.check(Source(text))
+
+
+def _check_text(r: Record) -> list[str]:
+    listed = [
+        f"{f['path']}:{f['line']}:{f['column']}: {' '.join(f['text'].split())}: {f['says']}"
+        for f in r["findings"]
+    ]
+    pages = f"{r['files']} file{'' if r['files'] == 1 else 's'}"
+    wrong = {f["path"] for f in r["findings"]}
+    if not listed:
+        return [f"{pages} checked, nothing to mend"]
+    return [*listed, f"{pages} checked, {len(listed)} to mend in {len(wrong)}"]

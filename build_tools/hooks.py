@@ -41,6 +41,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     from build_tools import assets, pack
+    from build_tools.numbers import Numbers
     from build_tools.prose import LessonExtension
 
     if _build.serving:
@@ -54,6 +55,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     manifest = assets.manifest(_build.assets, pack.boot(_build.packs))
     _build.extension = LessonExtension(runtime=manifest)
     _build.page_assets = {}
+    _build.numbers = Numbers()
     config.markdown_extensions.append(_build.extension)
     config.extra_css.append(_build.assets.style)
     for path in _build.assets.scripts:
@@ -76,10 +78,11 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
-    if not made.problems:
-        return html
     # The hook is given the text without its front matter; the file has the true lines.
     source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+    _build.numbers.add(made, source)
+    if not made.problems:
+        return html
     where = f"{Path(config.docs_dir).name}/{made.path}"
     messages = [
         f"{where}:{line}:{column}: {problem.written}: {problem.says}"
@@ -92,17 +95,37 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 
 def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
-    """All pages are converted: now stop, having shown the problems of every page."""
+    """All pages are converted: now stop, having shown the problems of every page, or fill in
+    what rests on all of them."""
     if _build.problems and not _build.serving:
         raise PluginError(f"{_build.problems} problem(s) in the pages, see above")
+    _build.document = _build.numbers.document()
+    _list_figures([file.page for file in files.documentation_pages() if file.page])
     return env
 
 
+def _list_figures(pages: list[Page]) -> None:
+    from build_tools import figures_page, prose
+
+    for page in pages:
+        if page.content and prose.ALL_FIGURES in page.content:
+            targets = {
+                other.file.src_uri: figures_page.Target(
+                    str(other.title), other.file.url_relative_to(page.file)
+                )
+                for other in pages
+                if "robots" not in other.meta  # not for readers: the authors' guide
+            }
+            listed = figures_page.html(_build.document, targets, "../" * page.url.count("/"))
+            page.content = page.content.replace(prose.ALL_FIGURES, listed)
+
+
 def on_post_build(config: MkDocsConfig) -> None:
-    from build_tools import pack
+    from build_tools import numbers, pack
 
     site = Path(config.site_dir)
-    for path, content in {**_build.assets.files, **_build.page_assets}.items():
+    published = numbers.published(_build.document)
+    for path, content in {**_build.assets.files, **_build.page_assets, **published}.items():
         target = site / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)

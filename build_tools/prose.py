@@ -10,7 +10,8 @@ a page lies and collects what it made. Inside a sentence authors write
 - ``{% claim "comm_exceeds_backward", tokens=4096 %}…{% endclaim %}``: a sentence that
   stops the build when it is false
 
-and on a line of its own ``{{ widget("ring") }}`` or ``{{ references() }}``.
+and on a line of its own ``{{ widget("ring") }}``, ``{{ references() }}`` or, on the page that
+lists all figures of the site, ``{{ all_figures() }}``.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ from widgets.figures import Panels, Use, uses
 CALL = r"\{\{\s*(?P<call>.*?)\s*\}\}"
 CLAIM = r"\{%\s*claim\s+(?P<call>.*?)\s*%\}(?P<text>.*?)\{%\s*endclaim\s*%\}"
 STRAY = r"\{%.*?%\}"
-_BLOCK_LINE = re.compile(r"^\{\{\s*(?P<call>(?:widget|references)\(.*\))\s*\}\}\s*$")
+BLOCKS = ("widget", "references", "all_figures")
+_BLOCK_LINE = re.compile(rf"^\{{\{{\s*(?P<call>(?:{'|'.join(BLOCKS)})\(.*\))\s*\}}\}}\s*$")
+# Filled once every page of the site is converted.
+ALL_FIGURES = "<!-- all figures -->"
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -57,12 +61,35 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A figure as it stands on the page: the expression, what it computed, and the text."""
+    """A figure as it stands on the page: the expression, what it computed, and the text.
+
+    Its ``button`` has an id once the whole page is converted.
+    """
 
     written: str
     quantity: Quantity
     changes: dict[str, str]
     display: str
+    button: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A fact as it stands on the page."""
+
+    written: str
+    fact: facts.Fact
+    display: str
+    button: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim as the page makes it: its opening tag, its pins and the verdict on it."""
+
+    written: str
+    verdict: Verdict
+    changes: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -74,7 +101,8 @@ class Page:
     panels: Panels = field(default_factory=Panels)
     references: References = field(default_factory=References)
     shown: list[Shown] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
+    quoted: list[Quoted] = field(default_factory=list)
+    claimed: list[Claimed] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
@@ -104,12 +132,13 @@ def figure(page: Page, written: str, call: Call) -> Element:
     scenario, changes = scenario_of(options)
     q = evaluate(name, scenario)
     text = q.display(unit, digits)
-    page.shown.append(Shown(written, q, changes, text))
     pinned = {"data-set": "&".join(f"{k}={v}" for k, v in changes.items())} if changes else {}
-    return _button(text, page.panels.add(q, changes), **{"data-q": name}, **pinned)
+    button = _button(text, page.panels.add(q, changes), **{"data-q": name}, **pinned)
+    page.shown.append(Shown(written, q, changes, text, button))
+    return button
 
 
-def fact(page: Page, _written: str, call: Call) -> Element:
+def fact(page: Page, written: str, call: Call) -> Element:
     """A paper's figure, as printed; ``unit`` converts it, ``item`` picks one of a list."""
     call.nothing_but("unit", "item")
     cited = facts.fact(call.one_name("fact"))
@@ -117,7 +146,9 @@ def fact(page: Page, _written: str, call: Call) -> Element:
         raise LessonError("fact", cited.id, "a fact whose text was seen, not remembered")
     text = cited.display(call.options.get("unit"), call.options.get("item"))
     page.references.cite(cited.paper, cited.where)
-    return _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
+    button = _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
+    page.quoted.append(Quoted(written, cited, text, button))
+    return button
 
 
 def cite(page: Page, _written: str, call: Call) -> Element:
@@ -150,11 +181,11 @@ INLINE: dict[str, Callable[[Page, str, Call], Element]] = {
 }
 
 
-def claim(page: Page, call: Call, text: str) -> Element:
+def claim(page: Page, written: str, call: Call, text: str) -> Element:
     """A sentence that a claim vouches for. Raises LessonError where the claim is false."""
     scenario, changes = scenario_of(call.options)
     verdict = judge(call.one_name("claim"), scenario)
-    page.verdicts.append(verdict)
+    page.claimed.append(Claimed(written, verdict, changes))
     if not verdict.holds:
         sides = "; ".join(
             f"{c.symbolic()}, that is {c.substituted()}" for c in verdict.comparisons if not c.holds
@@ -206,10 +237,10 @@ class _Inline(InlineProcessor):
 
     def _made(self, written: str, text: str) -> Element:
         call = parse_call(text)
-        if call.name in ("widget", "references"):
+        if call.name in BLOCKS:
             raise LessonError(call.name, "inside a line", "a line of its own")
         if call.name not in INLINE:
-            raise UnknownName("call", call.name, [*INLINE, "widget", "references"])
+            raise UnknownName("call", call.name, [*INLINE, *BLOCKS])
         return INLINE[call.name](self.extension.page, written, call)
 
 
@@ -227,7 +258,7 @@ class _Claim(InlineProcessor):
 
         def made() -> Element:
             call = parse_call(f"claim({m.group('call')})")
-            return claim(self.extension.page, call, m.group("text"))
+            return claim(self.extension.page, opening, call, m.group("text"))
 
         element = self.extension.guard(opening, made)
         if element is None:
@@ -285,6 +316,8 @@ class _Block(Preprocessor):
         if call.name == "widget":
             return widget(page, self.extension.runtime, *call.args, **call.options)
         call.nothing_but()
+        if call.name == "all_figures":
+            return ALL_FIGURES
         page.references.asked_for = True
         return References.PLACE
 

@@ -144,8 +144,11 @@ class Quantity:
             return f"{self.value.numerator:,}"
         return f"{float(self.value):.15g}"
 
-    def record(self) -> dict[str, Any]:
-        """The quantity as JSON: value in ``unit``, display, formula, and the inputs as a tree."""
+    def record(self, *, tree: bool = True) -> dict[str, Any]:
+        """The quantity as JSON: value in ``unit``, display, formula, and the inputs as a tree.
+
+        Without ``tree``, the quantities among the inputs are named and not unfolded.
+        """
         scaled = self.value / self.unit.scale
         return {
             "name": self.name,
@@ -158,15 +161,16 @@ class Quantity:
             "formula": self.formula,
             "substituted": self.substituted,
             "inputs": [
-                {"symbol": n.symbol, "says": n.source.says, "display": n.shown, **_origin(n.source)}
+                {"symbol": n.symbol, "says": n.source.says, "display": n.shown}
+                | _origin(n.source, tree)
                 for n in self.inputs
             ],
         }
 
 
-def _origin(source: Any) -> dict[str, Any]:
+def _origin(source: Any, tree: bool) -> dict[str, Any]:
     if isinstance(source, Quantity):
-        return {"kind": "quantity", **source.record()}
+        return {"kind": "quantity", **(source.record() if tree else {"name": source.name})}
     return dict(source.record())
 
 

@@ -10,12 +10,22 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from tests.conftest import ROOT
 
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 SUB_PATH = "/a/b/"
+PATIENCE = 30_000  # ms; a busy machine is slow, a broken page stays broken
+
+expect.set_options(timeout=PATIENCE)
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -79,7 +89,7 @@ class Watch:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(PATIENCE)
     yield made
     made.close()
 

@@ -149,7 +149,7 @@ def test_a_true_claim_is_marked_and_its_figures_live() -> None:
         '{{ q("communication.seconds") }}{% endclaim %}。'
     )
     assert page.problems == []
-    assert page.verdicts[0].holds
+    assert page.claimed[0].verdict.holds
     assert 'data-claim="comm_exceeds_backward" data-set="tokens=4096"' in html
     assert "<strong>久</strong>" in html
     assert ">1.94 s</button></span>。" in html

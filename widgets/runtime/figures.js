@@ -1,6 +1,6 @@
 // Panels of figures are popovers and open without this file. It puts them beside the figure
-// on wide screens, closes one when the reader follows a link out of it, and gives the focus
-// back where browsers do not: on leaving a panel that was opened from another panel.
+// on wide screens, gives it the focus, closes it when the reader follows a link out of it,
+// and gives the focus back where browsers do not: to a panel that it was opened from.
 
 (() => {
   const GAP = 8; // px between figure and panel
@@ -27,6 +27,7 @@
     if (panel.matches(":popover-open")) {
       if (pressed) openedBy.set(panel, pressed);
       place(panel);
+      panel.focus({ preventScroll: true }); // so that a screen reader reads it
     } else if (document.activeElement === document.body || panel.contains(document.activeElement)) {
       // Closed by Escape or its button; a click elsewhere has moved on and has no focus here.
       const opener = openedBy.get(panel);

@@ -145,6 +145,7 @@
     /** @param {KeyboardEvent} event */
     #pressed(event) {
       const target = /** @type {Element} */ (event.target);
+      if (this.querySelector(":popover-open")) return; // for a figure's panel, not the stepper
       const typing = target.matches("input, textarea, select");
       // The theme acts on bare letters and , . / wherever a button has the focus.
       if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();

@@ -1,0 +1,103 @@
+"""The skeleton of a lesson: a page that builds, and its entry in the navigation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from build_tools import lint
+from build_tools.pages import ROOT
+from build_tools.source import Source
+from py_core.errors import LessonError
+
+TAKEN = ("404", "assets", "index", "search")  # the site has these already
+
+SKELETON = """\
+---
+title: {quoted}
+description: 这一课讲什么，用一句话说完。
+---
+
+# {title} {{#top}}
+
+这一课要回答什么问题，先用一段话说清楚。
+
+## 先看一个数 {{#first-figure}}
+
+训练锚点 Qwen3.8-27B 的一份完整梯度是 {{{{ q("gradient.bytes") }}}}。环形 all-reduce 同步一次，\
+{{{{ q("cards", cards=64) }}}} 张卡时每张卡发出 {{{{ q("ring.sent_per_card", cards=64) }}}}。
+
+## 再下一个判断 {{#first-claim}}
+
+{{% claim "ring_below_twice_gradient" %}}卡再多，每张卡发出的字节也不到梯度的两倍{{% endclaim %}}。\
+这个做法见 {{{{ cite("patarasuk_yuan") }}}}。
+
+## 参考资料 {{#references}}
+
+{{{{ references() }}}}
+"""
+
+_NAV = re.compile(
+    r"^nav:[ \t]*(?:#.*)?\n"  # then entries, indented or not, with comments among them
+    r"(?P<entries>(?:(?:[ \t]*-[ \t].*|[ \t]+\S.*|[ \t]*#.*|[ \t]*)\n)*(?P<indent>[ \t]*)-[ \t].*\n"
+    r"(?:[ \t]+\S.*\n)*)",
+    re.M,
+)
+
+
+def page(name: str, title: str) -> str:
+    """The Markdown of a new lesson. Raises LessonError for a title that is no title."""
+    bad = re.search(r"[^\w \-，。、：；？！「」（）《》·…—/&+]", title)
+    if bad or not title.strip():
+        raise LessonError("--title", title, "words on one line, without any Markdown")
+    text = SKELETON.format(title=title.strip(), quoted=_yaml(title.strip()))
+    for finding in lint.check(Source(text)):
+        raise LessonError("--title", finding.text, f"a title that passes the linter: {finding.says}")
+    return text
+
+
+def with_entry(config: str, name: str, title: str) -> str:
+    """``mkdocs.yml`` with the page at the end of its navigation, all else as it was."""
+    m = _NAV.search(config)
+    if not m:
+        raise LessonError("mkdocs.yml", "no nav", "a nav: with one page or more")
+    first = re.search(r"^([ \t]*)-[ \t]", m["entries"], re.M)
+    assert first
+    entry = f"{first[1]}- {_yaml(title.strip())}: {name}.md\n"
+    return config[: m.end("entries")] + entry + config[m.end("entries") :]
+
+
+def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
+    """Write ``docs/<name>.md`` and enter it in ``mkdocs.yml``; returns the page's path.
+
+    Nothing is written where anything is wrong.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) or name in TAKEN:
+        raise LessonError(
+            "NAME",
+            name,
+            "lower-case letters and digits, with single hyphens between, "
+            f"and none of {', '.join(TAKEN)}",
+        )
+    docs, config = root / "docs", root / "mkdocs.yml"
+    if (docs / f"{name}.md").exists() or (docs / name).exists():
+        raise LessonError("NAME", name, f"a name that nothing in {docs.name}/ has")
+    text = page(name, title or f"新的一课 {name}")
+    try:
+        old = config.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LessonError(str(config), error.strerror, "a checkout with its mkdocs.yml") from None
+    entered = with_entry(old, name, title or f"新的一课 {name}")
+    file = docs / f"{name}.md"
+    with file.open("x", encoding="utf-8", newline="\n") as opened:
+        opened.write(text)
+    config.write_text(entered, encoding="utf-8", newline="\n")
+    return file
+
+
+def _yaml(text: str) -> str:
+    """A text as a YAML scalar on one line, quoted where it must be."""
+    import yaml
+
+    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=10**6)
+    return dumped.removesuffix("\n...\n").rstrip("\n")

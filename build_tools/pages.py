@@ -1,0 +1,64 @@
+"""The pages of a checkout converted without a build: quick, for the author's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markdown import Markdown
+
+from build_tools.prose import LessonExtension, Page, locate
+from py_core.errors import LessonError
+
+ROOT = Path(__file__).resolve().parent.parent
+_BUILT_IN = ("toc", "tables", "fenced_code")  # MkDocs has these always
+
+
+class Converted(NamedTuple):
+    """A page: its whole file as text, and what converting it made."""
+
+    text: str
+    page: Page
+
+
+def convert(root: Path = ROOT) -> Iterator[Converted]:
+    """Every page below ``docs/``, by path, converted with the extensions of ``mkdocs.yml``."""
+    from mkdocs.utils import meta
+
+    names, configs = _extensions(root)
+    docs = root / "docs"
+    if not docs.is_dir():
+        raise LessonError(str(docs), "absent", "a checkout with the pages in docs/")
+    for file in sorted(docs.rglob("*.md")):
+        extension = LessonExtension()
+        extension.page = Page(path=file.relative_to(docs).as_posix())
+        text = file.read_text(encoding="utf-8-sig")
+        Markdown(extensions=[*names, extension], extension_configs=configs).convert(
+            meta.get_data(text)[0]
+        )
+        yield Converted(text, extension.page)
+
+
+def problems(converted: Converted) -> list[str]:
+    """What is wrong with a page, a line each: ``docs/page.md:line:column: what``."""
+    return [
+        f"docs/{converted.page.path}:{line}:{column}: {problem.written}: {problem.says}"
+        for line, column, problem in locate(converted.page.problems, converted.text)
+    ]
+
+
+def _extensions(root: Path) -> tuple[list[str], dict[str, dict[str, Any]]]:
+    from mkdocs.utils.yaml import yaml_load
+
+    file = root / "mkdocs.yml"
+    try:
+        with file.open("rb") as opened:
+            listed = yaml_load(opened)["markdown_extensions"]
+    except OSError as error:
+        raise LessonError(str(file), error.strerror, "a checkout with its mkdocs.yml") from None
+    configs: dict[str, dict[str, Any]] = {}
+    for entry in listed:
+        configs |= entry if isinstance(entry, dict) else {entry: {}}
+    configs = {name: options or {} for name, options in configs.items()}
+    return list(dict.fromkeys([*_BUILT_IN, *configs])), configs

@@ -1,0 +1,407 @@
+"""The linter: what counts as a figure typed by hand, what does not, and where it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from build_tools import cli
+from build_tools.lint import COMPARE, COUNT, FIGURE, LIT, NUMBER, SCENARIO, Finding, check
+from build_tools.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def found(text: str) -> list[Finding]:
+    return check(Source(text))
+
+
+REFUSED = [
+    # sizes
+    ("每张卡发出 97.2 GB。", "97.2 GB", FIGURE),
+    ("每张卡发出97.2GB。", "97.2GB", FIGURE),
+    ("每张卡发出 **97.2** GB。", "97.2** GB", FIGURE),
+    ("一共 ９７．２ ＧＢ，约 ９７.２ GB", "９７.２ GB", FIGURE),
+    ("每个参数占 16 字节。", "16 字节", FIGURE),
+    ("每个参数占十六字节。", "十六字节", FIGURE),
+    ("每个参数要两个字节。", "两个字节", FIGURE),
+    ("梯度有 51.75 GiB", "51.75 GiB", FIGURE),
+    ("一块 20 kB", "20 kB", FIGURE),
+    ("三百多 GB 的状态", "三百多 GB", FIGURE),
+    ("一张卡有 80&nbsp;GB 显存", "80&nbsp;GB", FIGURE),
+    ("一张卡有 <b>80</b> GB 显存", "80</b> GB", FIGURE),
+    ("[80](x.md) GB", "80](x.md) GB", FIGURE),
+    # times
+    ("通信要 1.94 s。", "1.94 s", FIGURE),
+    ("要 1.94 秒", "1.94 秒", FIGURE),
+    ("要 0.20 毫秒", "0.20 毫秒", FIGURE),
+    ("要 14 µs", "14 µs", FIGURE),
+    ("要 14 μs", "14 μs", FIGURE),
+    ("大约 35 分钟", "35 分钟", FIGURE),
+    ("三十五分钟读完", "三十五分钟", FIGURE),
+    ("等半小时", "半小时", FIGURE),
+    ("等半个月", "半个月", FIGURE),
+    ("一张卡要算 304 年。", "304 年", FIGURE),
+    ("一张卡要算三百多年。", "三百多年", FIGURE),
+    ("两个月不到", "两个月", FIGURE),
+    ("不到 2 个月", "2 个月", FIGURE),
+    ("用了 54.2 天", "54.2 天", FIGURE),
+    ("三天就够", "三天", FIGURE),
+    ("用了 266 万 H800 GPU 小时", "266 万 H800 GPU 小时", FIGURE),
+    ("2,664K H800 GPU-hours", "2,664K H800 GPU-hours", FIGURE),
+    ("要 30～40 天", "30～40 天", FIGURE),
+    # shares and multiples
+    ("藏住了 92.1%", "92.1%", FIGURE),
+    ("藏住了 92.1 ％", "92.1 ％", FIGURE),
+    ("藏住了百分之九十二", "百分之九十二", FIGURE),
+    ("气泡占百分之 22", "百分之 22", FIGURE),
+    ("高了 3 个百分点", "3 个百分点", FIGURE),
+    ("快了三成", "三成", FIGURE),
+    ("是显存的 5.6 倍。", "5.6 倍", FIGURE),
+    ("约两倍梯度", "两倍", FIGURE),
+    ("是它的一倍", "一倍", FIGURE),
+    ("涨到 146 倍", "146 倍", FIGURE),
+    ("涨到 ×146", "×146", FIGURE),
+    ("约 2× 的梯度", "2×", FIGURE),
+    ("通信量是 1.5x", "1.5x", FIGURE),
+    ("各算八分之一的数据", "八分之一", FIGURE),
+    ("只有 1/3 的气泡", "1/3", FIGURE),
+    ("系数是 14/8", "14/8", FIGURE),
+    ("只剩 ½", "½", FIGURE),
+    ("负载是 10 : 26 : 42 : 58", "10 : 26 : 42 : 58", FIGURE),
+    ("计算比通信约 1 : 1", "1 : 1", FIGURE),
+    ("一共 8 × 1 × 16 × 128 张", "8 × 1", FIGURE),
+    # work and parameters
+    ("反向 419.8 TFLOP", "419.8 TFLOP", FIGURE),
+    ("共 3.3 × 10²⁴ FLOP", "3.3", NUMBER),
+    ("专家有 653.9B 参数", "653.9B", FIGURE),
+    ("一个 8B 模型", "8B", FIGURE),
+    ("Llama 3 405B 参数", "405B", FIGURE),
+    ("有 270 亿参数", "270 亿参数", FIGURE),
+    ("有 270 亿", "270 亿", NUMBER),
+    ("有二百七十亿", "二百七十亿", NUMBER),
+    ("上千万，准确说三万", "三万", NUMBER),
+    ("上下文 128K", "128K", NUMBER),
+    # numbers that look computed
+    ("共 27,781,427,952 个参数", "27,781,427,952 个参数", FIGURE),
+    ("共 27,781,427,952", "27,781,427,952", NUMBER),
+    ("比值是 1.85，大于 1", "1.85", NUMBER),
+    ("从 7590 起", "7590", NUMBER),
+    ("256 个专家", "256 个", COUNT),
+    ("模型有 64 层", "64 层", COUNT),
+    ("十六个专家", "十六个", COUNT),
+    ("一共 14 步", "14 步", COUNT),
+    ("共 338 条", "338 条", COUNT),
+    # the Scenario
+    ("8 张卡时", "8 张卡", SCENARIO),
+    ("八张卡时", "八张卡", SCENARIO),
+    ("有８张卡", "８张卡", SCENARIO),
+    ("64 卡", "64 卡", SCENARIO),
+    ("八卡训练", "八卡", SCENARIO),
+    ("两张卡怎么分", "两张卡", SCENARIO),
+    ("一千零二十四张卡", "一千零二十四张卡", SCENARIO),
+    ("一张卡不够，就用八张", "八张", SCENARIO),
+    ("其余七张卡都在等", "七张卡", SCENARIO),
+    ("这八张卡", "八张卡", SCENARIO),
+    ("剩下的 7 张", "7 张", SCENARIO),
+    ("8、16 和 64 张卡", "8、16 和 64 张卡", SCENARIO),
+    ("8 → 1,024 张卡", "8 → 1,024 张卡", SCENARIO),
+    ("用了 2,048 张 H800", "2,048 张 H800", SCENARIO),
+    ("用了 2,048 块 H800 GPU", "2,048 块 H800 GPU", SCENARIO),
+    ("用 8 个 GPU", "8 个 GPU", SCENARIO),
+    ("用 8 GPUs", "8 GPUs", SCENARIO),
+    ("每张卡 4,096 个 token", "4,096 个 token", SCENARIO),
+    ("每卡 16K tokens", "16K tokens", SCENARIO),
+    ("默认 25 MiB", "25 MiB", SCENARIO),
+    ("机器间 50 GB/s", "50 GB/s", SCENARIO),
+    ("按 400 TFLOPS 算", "400 TFLOPS", SCENARIO),
+    ("按 400 TFLOP/s 算", "400 TFLOP/s", SCENARIO),
+    ("32 个微批", "32 个微批", SCENARIO),
+    ("四个微批", "四个微批", SCENARIO),
+    ("8 路张量并行", "8 路张量并行", SCENARIO),
+    ("8 级流水线", "8 级流水", SCENARIO),
+    ("N = 8 时", "N = 8", SCENARIO),
+    ("（N=64）", "N=64", SCENARIO),
+    ("p = 8，气泡大", "p = 8", SCENARIO),
+    ("TP8 × DP", "TP8", SCENARIO),
+    ("EP 64", "EP 64", SCENARIO),
+]
+
+
+@pytest.mark.parametrize(("text", "figure", "rule"), REFUSED)
+def test_refused(text: str, figure: str, rule: str) -> None:
+    assert [(f.text, f.rule) for f in found(text)][0] == (figure, rule)
+
+
+ALLOWED = [
+    # ordinals, references, ids
+    "第 2 课讲 ZeRO，第 3 步也一样。",
+    "第 8 张卡、第 3、4 张卡、第三秒、第 2 倍",
+    "第一课，第二段，第十六步",
+    "见图 1 和表 4 第 2 行，§3.1，第 3.1 节，表 2.1",
+    "都发给 0 号卡，1–7 号卡在等；卡 0 和卡 1",
+    "3 号卡把它加到自己的块 0 上",
+    "ZeRO-1/2/3 与 ZeRO-3",
+    # years, dates, versions
+    "环形来自高性能计算（2009），2017 年进入深度学习",
+    "2009–2018 年；2017—2018；2026 年 8 月 14 日；二〇一七年",
+    "快照 2026-11-30，arXiv 2407.21783v3，doi 10.1145/3695053.3731412",
+    "torch 2.13.0、Python 3.13、PyTorch 2.13、RFC 9110、CC BY-SA 4.0",
+    "20 世纪 60 年代",
+    # names
+    "Qwen3-8B、Qwen3.8-27B、H800、A100-80GB、bf16、fp32、DeepSeek-V3",
+    "Llama 3 405B 与 Llama 3.1，GPT-3 175B，Mixtral 8x7B",
+    "C10 第 1 课、1F1B、3D 并行、4D/5D、ZB-H1、DGX-2、v3",
+    "16 位浮点，NVLink4",
+    # symbols
+    "N − 1 步之后，每块是 N 分之一，即 1/N",
+    "2(N−1)/N，(N − 1)·S，2 × (N−1) ÷ N × G，C ≈ 6ND",
+    "N − 1 张卡，(N−1) 倍，N 张卡，34·s·b·h·L，m → p，F = B = W",
+    "GB 一律是 10⁹ 字节，MiB 是 2²⁰ 字节，10<sup>9</sup> 字节",
+    "2 × 梯度；从来不过 2G",
+    "$2 \\times 8$ 与 \\(16 \\times 80\\) GB",
+    # words
+    "一张卡不够，每张卡、另一张卡、同一张卡、下一张卡、多张卡、几张卡、一张卡一份",
+    "单卡、双卡、万卡集群、上百张卡、成千上万张卡、十几张卡、几十张卡",
+    "每两张卡都直接相连，任意两张卡之间，相邻的两张卡",
+    "一秒、一天、一年、一个月、半天、上半年、百年",
+    "加一倍，翻一倍，翻倍，成倍，几倍，多少倍",
+    "一半，减半，两半，大半，百分之百，百分之几",
+    "统一字节序，唯一字节，万一，一万一千里的一",
+    "一两天，十分清楚，四周都是卡，统一千兆网",
+    "万亿参数模型，百万级",
+    "两个 token 之间，三个参数，一个参数，每个 token",
+    "多卡片、三卡片",
+    # small counts
+    "三个问题，两段，四步，3 个问题，8 条序列，十个站，切成 4 块",
+    "两张图、三张表、8 张图、两张幻灯片",
+    "把卡数改成 8，块 7 先走",
+    "五类，七种，一共 3 处",
+    # calls and code
+    '{{ q("cards", cards=8) }} 张卡发出 {{ q("ring.sent_per_card", cards=8) }}',
+    '{{ q("ring.coefficient") }} 倍',
+    '{{ lit("25 MB", why="别人常说的说法") }} 其实是 MiB',
+    "`97.2 GB` 与 ``8 ` 张卡``，<code>8 张卡</code>",
+    "```\n8 张卡发出 97.2 GB\n```",
+    "~~~text\n8 张卡\n~~~",
+    "    8 张卡",
+    "<!-- 8 张卡发出\n\n97.2 GB -->",
+    '[链接](https://example.org/8/97.2GB "题") 与 <https://example.org/1.85>',
+    "见 https://example.org/1.85/12345 。",
+    "{ width=300 }",
+    "## 标题 {#section-1024 .x}",
+    '段落\n{: data-n="8 张卡" }',
+    "[^1]: 见原文\n\n[ref]: https://example.org/1.85",
+    # claims vouch for what they hold
+    '{% claim "ring_near_twice" %}只要约两倍，97.2 GB{% endclaim %}。',
+    '**{% claim "ring_near_twice" %}约 2× 梯度{% endclaim %}**',
+    # the lesson's sentences as they should be written
+    '我们用 {{ q("cards", cards=8) }} 张卡训练同一个模型：每张卡放一份完整的模型，算 1/N 的数据。',
+    "[TP, CP, PP, DP] 是 Llama 3 的顺序",
+    "第 3 步：2 号卡把块 0 发给 3 号卡，3 号卡把它加到自己的块 0 上",
+    "Patarasuk 和 Yuan 在 2009 年证明了它；百度 2017 年把它带进深度学习；Horovod（2018）让它流行",
+    "ZeRO-1/2/3 · FSDP（2019；2023）",
+    "有三件事可以试：(a) 走到最后；(b) 一步步走；(c) 换成真实大小。",
+    "五个已知的阶段，一个新的；两个半步，正好各是 ZeRO 的一个动作",
+    "梯度的平均等于大批次的梯度：∇L = (1/N)Σ∇Lᵢ，L = (1/B)Σℓ",
+    "S* = N·α·B；2(N−1)α",
+    "小明把苹果给了小王",
+]
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_allowed(text: str) -> None:
+    assert [str(f) for f in found(text)] == []
+
+
+LESSON = [  # sentences of the lesson as they must not be typed
+    ("27,781,427,952 个参数 × 16 B = 444.5 GB 模型状态", 3),
+    ("DeepSeek-V3 报告 2,664K H800 GPU 小时：一张卡 304 年；2,048 张卡，不到两个月（54.2 天）", 5),
+    ("388.9 GB → 3,500 GB，即 7.8 → 70 s", 3),
+    ("N = 8：14/8 = 1.75 → 97.2 GB；N = 64：1.97 → 109.4 GB；不超过 2G = 111.1 GB", 8),
+    ("每张卡 4,096 个 token，通信 ÷ 反向 = 1.85 > 1", 2),
+    ("0.153 s = 嵌入 0.089 + 零 0.062 + 其余 0.002", 4),
+    ("0 号卡 8 条序列有 30,000 个有效 token，1 号卡 20,000 个", 2),
+    ("444.5 → 152.8 → 104.2 → 55.6 GB", 1),
+    ('{% claim "x" %}8 张卡时 97.2 GB，50 GB/s{% endclaim %}', 2),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), LESSON)
+def test_the_lesson_typed_by_hand(text: str, count: int) -> None:
+    assert len(found(text)) == count, [str(f) for f in found(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("97.2 GB", 'write {{ q("ring.sent_per_card", cards=8) }}'),
+        ("109.4 GB", 'write {{ q("ring.sent_by_busiest", cards=64) }}'),
+        ("模型状态是 444.5 GB", 'write {{ q("state.bytes") }}'),
+        ("要收进 388.9 GB", '{{ q("naive.received_by_card0", cards=8) }}'),
+        ("涨到 146 倍", 'write {{ q("naive.growth_8_to_1024") }}'),
+        ("55.563 GB", 'write {{ q("gradient.bytes", digits=3) }}'),
+        ("51.75 GiB", '{{ q("gradient.bytes", unit="GiB", digits=2) }}'),
+        ("278 亿参数", 'write {{ q("model.parameters") }}'),
+        ("27,781,427,952", 'write {{ q("model.parameters") }}'),
+        ("默认 25 MiB", '{{ fact("ddp.bucket_cap_mib") }}'),
+        ("8 张卡", '{{ q("cards", cards=8) }} 张卡, or {{ q("cards") }} to follow'),
+        ("八张", '{{ q("cards", cards=8) }} 张卡'),
+        ("N = 64", 'N = {{ q("cards", cards=64) }}'),
+        ("16,384 个 token", '{{ q("tokens", tokens=16384) }}'),
+        ("16 路专家并行", '{{ q("expert_parallel", expert_parallel=16) }}'),
+        ("12.34 秒", '{{ lit("12.34 秒", why="…") }}'),
+    ],
+)
+def test_what_to_write_instead(text: str, instead: str) -> None:
+    (finding,) = found(text)
+    assert instead in finding.says
+
+
+def test_words_around_a_figure_choose_among_its_names() -> None:
+    (finding,) = found("ZeRO-1 每张卡发出 97.2 GB")
+    assert finding.says.startswith('write {{ q("zero1.sent_per_card", cards=8) }} or')
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{{ lit("25 MB") }}', "say why"),
+        ('{{ lit("25 MB", why=" ") }}', "say why"),
+        ('{{ lit("25 MB", why="…") }}', "say why"),
+        ('{{ lit("97.2 GB", why="x y") }}', 'write {{ q("ring.sent_per_card", cards=8) }}'),
+        ('{{ lit("约 1.85 倍", why="x y") }}', 'q("communication.over_backward"'),
+    ],
+)
+def test_literals(text: str, says: str) -> None:
+    (finding,) = found(f"大家常说 {text}。")
+    assert (finding.rule, finding.column, finding.text) == (LIT, 6, text)
+    assert says in finding.says
+
+
+RING, LIMIT = '{{ q("ring.sent_per_card") }}', '{{ q("ring.limit") }}'
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f'{RING} 与 {{{{ q("ring.limit", digits=2) }}}}', "with 2 decimals, not 1"),
+        (f'{RING} 与 {{{{ q("ring.limit", unit="GiB") }}}}', "in GiB, not in GB"),
+        (
+            '{{ q("communication.seconds", unit="ms") }}，反向 {{ q("backward.seconds") }}',
+            "in s, not in ms",
+        ),
+        (
+            '{{ q("model.parameters") }} 里 {{ q("model.compute_parameters", unit="B params") }}',
+            "in B params, not in params",
+        ),
+    ],
+)
+def test_figures_of_one_sentence_look_alike(text: str, says: str) -> None:
+    (finding,) = found(f"前。{text}，后。")
+    assert finding.rule == COMPARE
+    assert says in finding.says
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{RING} 不过 {LIMIT}",
+        f'{RING}。{{{{ q("ring.limit", digits=2) }}}}',
+        f'{RING} 是 {{{{ q("ring.coefficient", digits=3) }}}} 倍',
+        f'{{{{ q("gradient.bytes", digits=1) }}}} 与 {LIMIT}',
+        '{{ q("dsv3.gpu_hours") }}：一张卡 {{ q("dsv3.years_on_one_card") }}，'
+        '实际 {{ q("dsv3.days_on_its_cards") }}',
+        '{{ q("bucket_cap") }} 的桶，{{ q("gradient.bytes") }} 的梯度',
+        '{{ q("cards", cards=8) }} 张卡，{{ q("ring.coefficient") }} 倍',
+        '{{ q("no.such") }} 与 {{ q("ring.limit", digits="x") }} 与 {{ q() }}',
+        '{{ q("ring.limit", unit="s") }} 与 {{ q(ring) }}',
+    ],
+)
+def test_figures_that_may_differ(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("\ufeff97.2 GB\r\n\r\n是 1.85\r\n", [(1, 1), (3, 3)]),
+        (
+            "---\r\ntitle: 一张卡\r\ndescription: 用 8 张卡\r\n---\r\n\r\n# 97.2 GB\r\n",
+            [(3, 16), (6, 3)],
+        ),
+        ('---\ntitle: "用 {{ q(\\"cards\\") }} 张卡"\n---\n', [(2, 11)]),
+        ("| 卡 | 字节 |\n|---|---|\n| `8` | 97.2 GB |\n| 8 张卡 | x |\n", [(3, 9), (4, 3)]),
+        (
+            '!!! note "共 97.2 GB"\n\n    ??? tip "x"\n\n        - 共 8 张卡\n\n'
+            "            ```\n            8 张卡\n            ```\n\n        是 **1.85**\n",
+            [(1, 13), (5, 13), (11, 13)],
+        ),
+        ("![图里有 8 张卡](a.png){ width=8 } 与 [共 97.2 GB](b.md)", [(1, 7), (1, 38)]),
+        ("> 共 8 张卡\n> 是 1.85\n", [(1, 5), (2, 5)]),
+        ('=== "8 张卡"\n\n    是 1.85\n', [(1, 6), (3, 7)]),
+        ("一共\n97.2 GB，再\n是 8\n张卡", [(2, 1), (4 - 1, 3)]),
+        (
+            "<figure>\n\n    <figcaption>8 张卡</figcaption>\n\n</figure>\n\n    code 8 张卡\n",
+            [(3, 17)],
+        ),
+        ('[^a]: 共 97.2 GB\n\n[x]: y.md "共 8 张卡"\n', [(1, 9), (3, 14)]),
+    ],
+)
+def test_places(text: str, places: list[tuple[int, int]]) -> None:
+    assert [(f.line, f.column) for f in found(text)] == places, [str(f) for f in found(text)]
+
+
+def test_claims_are_checked_for_their_ends() -> None:
+    text = '前 {% claim "a" %}97.2 GB\n\n{% endclaim %} 后 {% if x %}'
+    assert [(f.line, f.column, f.rule) for f in found(text)] == [
+        (1, 3, "claim"),
+        (1, 18, FIGURE),
+        (3, 1, "claim"),
+        (3, 17, "claim"),
+    ]
+
+
+# ── lesson check ────────────────────────────────────────────────────────────────────────
+
+
+def test_the_command(tmp_path: Path) -> None:
+    page = tmp_path / "页.md"
+    page.write_bytes("---\ntitle: x\n---\n\n共 97.2 GB\n".encode())
+    (tmp_path / "good.md").write_text("好\n", encoding="utf-8")
+    told = CliRunner().invoke(cli.app, ["check", str(tmp_path)])
+    assert told.exit_code == 1
+    assert told.stdout.splitlines() == [
+        f'{page}:5:3: 97.2 GB: write {{{{ q("ring.sent_per_card", cards=8) }}}} or '
+        + told.stdout.splitlines()[0].partition(" or ")[2],
+        "2 files checked, 1 to mend in 1",
+    ]
+    listed = json.loads(CliRunner().invoke(cli.app, ["check", str(page), "--json"]).stdout)
+    assert listed["files"] == 1
+    (finding,) = listed["findings"]
+    assert {**finding, "says": ""} == {
+        "path": str(page),
+        "line": 5,
+        "column": 3,
+        "text": "97.2 GB",
+        "rule": "figure",
+        "says": "",
+    }
+    clean = CliRunner().invoke(cli.app, ["check", str(tmp_path / "good.md")])
+    assert (clean.exit_code, clean.stdout) == (0, "1 file checked, nothing to mend\n")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "bad.md").write_bytes(b"\xff\xfe")
+    for name in ("bad.md", "none.md"):
+        told = CliRunner().invoke(cli.app, ["check", str(tmp_path / name)])
+        assert told.exit_code == 2
+        assert told.stderr.startswith("lesson: ")
+
+
+def test_the_docs_are_clean() -> None:
+    told = CliRunner().invoke(cli.app, ["check", str(ROOT / "docs")])
+    assert told.exit_code == 0, told.stdout
