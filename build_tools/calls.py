@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from py_core.errors import LessonError
+from py_core.errors import LessonError, whole
 
 EXAMPLE = 'a call such as q("ring.sent_per_card", cards=8)'
 
@@ -25,6 +25,22 @@ class Call:
             raise LessonError(self.name, self.args, f"the name of one {what}, then options")
         return self.args[0]
 
+    def text_option(self, name: str) -> str | None:
+        """Option ``name``, a text; None if it is not given."""
+        value = self.options.get(name)
+        if value is not None and not isinstance(value, str):
+            raise LessonError(f"{self.name}: {name}", value, 'a text: "…"')
+        return value
+
+    def whole_option(self, name: str, low: int, high: int) -> int | None:
+        """Option ``name``, a whole number from ``low`` to ``high``; None if it is not given."""
+        value = self.options.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise LessonError(f"{self.name}: {name}", value, whole(low, high))
+        return value
+
     def nothing_but(self, *known: str) -> None:
         """Raise LessonError for an option that is not among ``known``."""
         for name in self.options:
@@ -42,6 +58,8 @@ def parse_call(text: str) -> Call:
         args = tuple(ast.literal_eval(a) for a in node.args)
         # ``**more`` has no name, and no literal can stand in for one.
         options = {k.arg or "": ast.literal_eval(k.value) for k in node.keywords}
+        if len(options) != len(node.keywords):
+            raise LessonError("expression", text, "each option once")
     except (SyntaxError, ValueError) as error:
         if isinstance(error, LessonError):
             raise

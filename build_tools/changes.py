@@ -19,6 +19,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "facts": ("value", "unit", "paper", "where"),
     "claims": ("holds", "comparisons"),
 }
+_LISTS = ("inputs", "comparisons", "used")
 
 
 def parsed(content: bytes, place: str) -> Record:
@@ -45,8 +46,9 @@ def _sound(entry: object, needed: tuple[str, ...]) -> bool:
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("key"), str)
-        and all(name in entry for name in needed)
-        and isinstance(entry.get("used"), list)
+        and all(name in entry for name in (*needed, "used"))
+        and all(isinstance(entry.get(name, []), list) for name in _LISTS)
+        and all(isinstance(c, dict) for c in entry.get("comparisons", ()))
         and all(
             isinstance(use, dict)
             and isinstance(use.get("page"), str)
@@ -63,9 +65,9 @@ def compare(old: Record, new: Record) -> Record:
     Entries that no page shows are left out: what they change shows in those that rest on them.
     """
     changed = [
-        *_compared("figure", old["figures"], new["figures"], _figure, _figure_shown),
-        *_compared("fact", old["facts"], new["facts"], _fact, lambda f: _with_unit(f)),
-        *_compared("claim", old["claims"], new["claims"], _claim, _claim_shown),
+        *_compared("figure", old["figures"], new["figures"], _figure, _figure_told),
+        *_compared("fact", old["facts"], new["facts"], _fact, _fact_told),
+        *_compared("claim", old["claims"], new["claims"], _claim, _claim_told),
     ]
     return {
         "data": sorted(
@@ -82,7 +84,7 @@ def _compared(
     old: list[Record],
     new: list[Record],
     how: Callable[[Record, Record], str | None],
-    shown: Callable[[Record], str],
+    told: Callable[[Record, str], str],
 ) -> Iterator[Record]:
     before = {entry["key"]: entry for entry in old if entry["used"]}
     after = {entry["key"]: entry for entry in new if entry["used"]}
@@ -90,12 +92,15 @@ def _compared(
         was, now = before.get(key), after.get(key)
         change = ADDED if was is None else VANISHED if now is None else how(was, now)
         if change:
+            texts = [told(entry, change) if entry else None for entry in (was, now)]
+            if was and now and change == VALUE and texts[0] == texts[1]:  # changed a little
+                texts = [str(was.get("exact", texts[0])), str(now.get("exact", texts[1]))]
             yield {
                 "what": what,
                 "key": key,
                 "how": change,
-                "old": shown(was) if was else None,
-                "new": shown(now) if now else None,
+                "old": texts[0],
+                "new": texts[1],
                 "used": (now or was or {})["used"],
             }
 
@@ -114,7 +119,9 @@ def _displays(figure: Record) -> list[str]:
     return list(dict.fromkeys([figure["display"], *at_places]))
 
 
-def _figure_shown(figure: Record) -> str:
+def _figure_told(figure: Record, how: str) -> str:
+    if how == FORMULA:
+        return f"{figure['formula']} = {figure.get('substituted', '')}"
     return " | ".join(_displays(figure))
 
 
@@ -127,7 +134,9 @@ def _fact(old: Record, new: Record) -> str | None:
     return DISPLAY if shown[0] != shown[1] else None
 
 
-def _with_unit(fact: Record) -> str:
+def _fact_told(fact: Record, how: str) -> str:
+    if how == FORMULA:
+        return f"{fact['paper']}: {fact['where']}"
     return f"{fact['value']} {fact['unit'] or ''}".strip()
 
 
@@ -137,7 +146,9 @@ def _claim(old: Record, new: Record) -> str | None:
     return FORMULA if old["comparisons"] != new["comparisons"] else None
 
 
-def _claim_shown(claim: Record) -> str:
+def _claim_told(claim: Record, how: str) -> str:
+    if how == FORMULA:
+        return "; ".join(str(c.get("substituted", "")) for c in claim["comparisons"])
     return "true" if claim["holds"] else "false"
 
 

@@ -27,9 +27,10 @@ def html(document: Record, pages: Mapping[str, Target], base: str) -> str:
     figures = [row for f in document["figures"] if (row := _row(_figure(f), f["used"], pages))]
     papers = {paper["key"]: paper for paper in document["papers"]}
     facts = [row for f in document["facts"] if (row := _row(_fact(f, papers), f["used"], pages))]
+    cited = f"，引用 {len(facts)} 个论文里的数" if facts else ""
     parts = [
         '<div class="all-figures" data-search-exclude>',
-        f"<p>一共算出 {len(figures)} 个数，引用 {len(facts)} 个论文里的数。"
+        f"<p>一共算出 {len(figures)} 个数{cited}。"
         f'程序可以读同一份数据：<a href="{base}numbers.json">numbers.json</a>，'
         f'格式见 <a href="{base}numbers.schema.json">numbers.schema.json</a>。</p>',
         *_table("算出来的数", ("值", "是什么", "怎么算", "用在哪里"), figures),

@@ -65,7 +65,9 @@ def check(source: Source) -> list[Finding]:
 
 _NAME = "\ue004"  # stands for names, dates and versions, whose digits count nothing
 _OPERAND = rf"0-9A-Za-z(（{CALL}{CODE}{MATH}{OBJECT}{_NAME}"
-_SAME = str.maketrans("０１２３４５６７８９．％μＢ", "0123456789.%µB")
+# Full-width letters and digits are read like others; there are two micro signs.
+_SAME = {0xFF01 + i: 0x21 + i for i in range(94) if chr(0x21 + i).isalnum()}
+_SAME |= str.maketrans("．％μ", ".%µ")
 
 _GAP = r"[ \t\n\u00a0\u2009\u202f]*"
 _PLAIN = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?![0-9])"
@@ -87,17 +89,18 @@ _SHEET = "图表纸照截榜脸嘴网幻海试卷量力开贴清桌床地票唱"
 _CARDS = (
     rf"(?:[张块片个]{_GAP})?(?:{_NAME}+{_GAP})?"
     rf"(?:(?:显|加速)?卡(?![片顿死住车牌])|GPUs?{_END}(?!-?{_GAP}(?:小时|机时|hours?)))"
-    rf"|张(?!{_GAP}[{_SHEET}])"
+    rf"|张(?!{_GAP}[{_SHEET}])(?:{_GAP}{_NAME}+)?"
 )
 _WAYS = (
     rf"路{_GAP}(?:张量|流水线?|数据|上下文|专家|序列)?{_GAP}并行|级{_GAP}流水"
     rf"|个?{_GAP}(?:微批|micro-?batch(?:es)?{_END})"
 )
 _RATES = rf"MiB{_END}(?!/)|(?:[kKMGT]i?B|字节|B)/[s秒]{_END}|[kKMGTPEZ]?FLOP(?:s/s|/s|S){_END}"
-_BYTES = rf"(?:[kKMGTPE]i?B{_END}|B{_SYMBOL_END}|[kKMGTPE]?(?:字节|[Bb]ytes?{_END}))"
+_BYTES = rf"(?:[kKMGTPE]i?B{_END}|B{_SYMBOL_END}|(?:个{_GAP})?[kKMGTPE]?(?:字节|[Bb]ytes?{_END}))"
 _TIME = (
     rf"(?:[mµun]s|min){_END}|[sh]{_SYMBOL_END}|[毫微纳]?秒(?!杀)|分钟|天(?![空上下生然])"
-    rf"|(?:个{_GAP})?(?:{_NAME}+{_GAP})?(?:GPU{_GAP}|卡)?(?:小时|机时)|GPU-?hours?"
+    rf"|(?:个{_GAP})?(?:{_NAME}+{_GAP})?(?:GPU{_GAP}|卡)?(?:小时(?!制)|机时)"
+    rf"|(?:{_NAME}+{_GAP})?GPU-?hours?{_END}"
     rf"|周(?![期围边])|(?:个{_GAP})?星期|个{_GAP}月|年(?![代级度底初末份轮龄])"
 )
 _FLOP = rf"[kKMGTPEZ]?FLOPs?{_END}|次{_GAP}浮点"
@@ -132,7 +135,7 @@ _KINDS = (
     _kind(FIGURE, "percent", rf"{_HEAD}(?P<u>%|‰|个?百分点)"),
     _kind(FIGURE, "percent", rf"(?P<n>{_CHINESE})(?P<u>成)(?![员本为了就分立功果熟长交绩型品])"),
     _kind(FIGURE, "times", rf"{_HEAD}(?P<u>倍)"),
-    _kind(FIGURE, "product", rf"{_NUMBER}{_GAP}×{_GAP}{_PLAIN}(?P<u>)"),
+    _kind(FIGURE, "product", rf"{_NUMBER}{_GAP}×{_GAP}{_PLAIN}[⁰¹²³⁴-⁹⁻]*(?P<u>)"),
     _kind(FIGURE, "times", rf"(?P<n>{_ARABIC})(?P<u>[×xX])(?!{_GAP}[{_OPERAND}])"),
     _kind(FIGURE, "times", rf"(?<![{_OPERAND})）])(?<![{_OPERAND})）]\s)×(?P<n>{_PLAIN})(?P<u>)"),
     _kind(FIGURE, "time", rf"{_HEAD}(?P<u>{_TIME})"),
@@ -159,7 +162,7 @@ _NAMES = re.compile(
     r"|(?<![0-9.])[0-9]+(?:\.[0-9]+){2,}"  # a version
     r"|(?<![A-Za-z0-9])(?=[A-Z][A-Za-z.-]*[a-z0-9])[A-Z][A-Za-z0-9.-]*"  # Llama 3 405B
     r"(?: [0-9][0-9.]*)? [0-9]+(?:\.[0-9]+)?B(?![A-Za-z0-9])(?!\s*个?参数)"
-    r"|(?<![A-Za-z0-9])(?![TPCED]P[0-9=-])[A-Za-z](?=[^\s]*[0-9])"  # ZeRO-1/2/3, bf16
+    r"|(?<![A-Za-z0-9])(?![TPCED]P[0-9=-])[A-Za-z](?=[A-Za-z0-9_.+/–-]*[0-9])"  # ZeRO-1/2/3, bf16
     r"[A-Za-z0-9]*(?:[-_.+/–][A-Za-z0-9]+)*"
     r"|(?<![A-Za-z0-9])[0-9]+[A-Za-z]+[0-9]+[A-Za-z0-9]*"  # 1F1B, 8x7B
 )
@@ -282,13 +285,15 @@ def _innocent_words(kind: _Kind, n: str, unit: str, before: str) -> bool:
         case "percent":
             return n == "百" or (n == "一" and unit == "成")
         case "fraction":
-            return False
+            return n == "百"  # that was a percentage
         case "times" if n == "一":
             return bool(re.search(r"[加多翻大增涨快慢少长高重]了?$", before))
         case "times":
             return set(n) <= set(_SIZES)
+        case "spelled" if n == "万一":
+            return True
         case "count":
-            return (_value(n) or 0) <= 10
+            return set(n) <= set(_SIZES) or (_value(n) or 0) <= 10
         case "cards" if n == "两" and _PAIR.search(before):
             return True
         case "time" if (n, unit) in (("半", "天"), ("四", "周")):
@@ -381,7 +386,8 @@ _WAY_FIELDS = {
     "EP": "expert_parallel",
     "DP": "cards",
 }
-_OURS = "ring."  # of all schemes that move the same bytes, the lesson's own comes first
+# Of all schemes that move the same bytes, the lesson's own comes first.
+_OURS = ("ring.sent_per_card", "ring.")
 _ELSEWHERE = (64, 1024)  # numbers of cards that the lesson speaks of besides its own
 
 
@@ -506,13 +512,13 @@ def _matches(typed: _Typed, sentence: str = "", exact: bool = False) -> list[str
     units = _units_of(typed)
     if typed.unit and not units:
         return []
-    ranked: list[tuple[int, int, bool, int, str]] = []
+    ranked: list[tuple[int, int, int, int, str]] = []
     for order, shown in enumerate(_all_shown()):
         rank = _rank(typed, units, shown)
         if rank is None or (exact and rank[0]):
             continue
         alike = _alike(sentence, shown.quantity.says)
-        other = not shown.name.startswith(_OURS)
+        other = sum(not shown.name.startswith(ours) for ours in _OURS)
         ranked.append((rank[0], -alike, other, order, shown.call(rank[1])))
     best = min((r[0] for r in ranked), default=0)
     calls = [r[-1] for r in sorted(ranked) if r[0] == best]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -37,34 +38,36 @@ description: 这一课讲什么，用一句话说完。
 {{{{ references() }}}}
 """
 
-_NAV = re.compile(
-    r"^nav:[ \t]*(?:#.*)?\n"  # then entries, indented or not, with comments among them
-    r"(?P<entries>(?:(?:[ \t]*-[ \t].*|[ \t]+\S.*|[ \t]*#.*|[ \t]*)\n)*(?P<indent>[ \t]*)-[ \t].*\n"
-    r"(?:[ \t]+\S.*\n)*)",
-    re.M,
-)
 
-
-def page(name: str, title: str) -> str:
+def page(title: str) -> str:
     """The Markdown of a new lesson. Raises LessonError for a title that is no title."""
-    bad = re.search(r"[^\w \-，。、：；？！「」（）《》·…—/&+]", title)
-    if bad or not title.strip():
+    if not re.fullmatch(r"[\w，。、：；？！「」（）《》·…—/&+ -]+", title) or not title.strip():
         raise LessonError("--title", title, "words on one line, without any Markdown")
-    text = SKELETON.format(title=title.strip(), quoted=_yaml(title.strip()))
+    text = SKELETON.format(title=title, quoted=_yaml(title))
     for finding in lint.check(Source(text)):
-        raise LessonError("--title", finding.text, f"a title that passes the linter: {finding.says}")
+        raise LessonError(
+            "--title", finding.text, f"a title that passes the linter: {finding.says}"
+        )
     return text
 
 
 def with_entry(config: str, name: str, title: str) -> str:
     """``mkdocs.yml`` with the page at the end of its navigation, all else as it was."""
-    m = _NAV.search(config)
-    if not m:
+    lines = config.splitlines(keepends=True)
+    nav = next((i for i, line in enumerate(lines) if re.match(r"nav:\s*(#.*)?$", line)), None)
+    indent, last = None, 0
+    for i, line in enumerate(lines[nav + 1 :] if nav is not None else (), (nav or 0) + 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if line[0] not in " \t-":
+            break
+        last = i
+        if indent is None:
+            indent = line[: len(line) - len(line.lstrip())]
+    if indent is None:
         raise LessonError("mkdocs.yml", "no nav", "a nav: with one page or more")
-    first = re.search(r"^([ \t]*)-[ \t]", m["entries"], re.M)
-    assert first
-    entry = f"{first[1]}- {_yaml(title.strip())}: {name}.md\n"
-    return config[: m.end("entries")] + entry + config[m.end("entries") :]
+    lines.insert(last + 1, f"{indent}- {_yaml(title)}: {name}.md\n")
+    return "".join(lines)
 
 
 def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
@@ -82,12 +85,13 @@ def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
     docs, config = root / "docs", root / "mkdocs.yml"
     if (docs / f"{name}.md").exists() or (docs / name).exists():
         raise LessonError("NAME", name, f"a name that nothing in {docs.name}/ has")
-    text = page(name, title or f"新的一课 {name}")
+    title = title.strip() or f"新的一课 {name}"
+    text = page(title)
     try:
         old = config.read_text(encoding="utf-8")
     except OSError as error:
         raise LessonError(str(config), error.strerror, "a checkout with its mkdocs.yml") from None
-    entered = with_entry(old, name, title or f"新的一课 {name}")
+    entered = with_entry(old, name, title)
     file = docs / f"{name}.md"
     with file.open("x", encoding="utf-8", newline="\n") as opened:
         opened.write(text)
@@ -96,8 +100,6 @@ def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
 
 
 def _yaml(text: str) -> str:
-    """A text as a YAML scalar on one line, quoted where it must be."""
-    import yaml
-
-    dumped: str = yaml.safe_dump(text, allow_unicode=True, width=10**6)
-    return dumped.removesuffix("\n...\n").rstrip("\n")
+    """A title as a YAML scalar: quoted where YAML could read something else in it."""
+    plain = re.match(r"\w", text) and re.search(r"[\u4e00-\u9fff]", text)
+    return text if plain else json.dumps(text, ensure_ascii=False)

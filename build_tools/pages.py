@@ -8,11 +8,24 @@ from typing import Any, NamedTuple
 
 from markdown import Markdown
 
+from build_tools.numbers import Numbers
 from build_tools.prose import LessonExtension, Page, locate
 from py_core.errors import LessonError
 
 ROOT = Path(__file__).resolve().parent.parent
 _BUILT_IN = ("toc", "tables", "fenced_code")  # MkDocs has these always
+
+
+class BrokenPages(LessonError):
+    """Pages that cannot be converted as they are; ``str`` tells the first problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("docs", problems[0], "pages without problems")
+        self.problems = problems
+
+    def __str__(self) -> str:
+        more = len(self.problems) - 1
+        return self.problems[0] + (f" (and {more} more)" if more else "")
 
 
 class Converted(NamedTuple):
@@ -46,6 +59,17 @@ def problems(converted: Converted) -> list[str]:
         f"docs/{converted.page.path}:{line}:{column}: {problem.written}: {problem.says}"
         for line, column, problem in locate(converted.page.problems, converted.text)
     ]
+
+
+def document(root: Path = ROOT) -> dict[str, Any]:
+    """What ``numbers.json`` says of the pages as they are. Raises BrokenPages."""
+    numbers, wrong = Numbers(), []
+    for converted in convert(root):
+        numbers.add(converted.page, converted.text)
+        wrong += problems(converted)
+    if wrong:
+        raise BrokenPages(wrong)
+    return numbers.document()
 
 
 def _extensions(root: Path) -> tuple[list[str], dict[str, dict[str, Any]]]:

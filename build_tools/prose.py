@@ -21,11 +21,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from html import unescape
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from markdown import Extension, Markdown
 from markdown.inlinepatterns import InlineProcessor
+from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
@@ -33,6 +35,7 @@ from markdown.util import AtomicString
 import widgets
 from build_tools.calls import Call, parse_call
 from build_tools.references import References
+from build_tools.source import Source
 from py_core import facts
 from py_core.claims import Verdict, judge
 from py_core.errors import LessonError, UnknownName
@@ -40,6 +43,7 @@ from py_core.quantity import Quantity, evaluate
 from py_core.scenario import DEFAULT, Scenario
 from widgets import frame
 from widgets.figures import Panels, Use, uses
+from widgets.state import parse
 
 CALL = r"\{\{\s*(?P<call>.*?)\s*\}\}"
 CLAIM = r"\{%\s*claim\s+(?P<call>.*?)\s*%\}(?P<text>.*?)\{%\s*endclaim\s*%\}"
@@ -48,6 +52,8 @@ BLOCKS = ("widget", "references", "all_figures")
 _BLOCK_LINE = re.compile(rf"^\{{\{{\s*(?P<call>(?:{'|'.join(BLOCKS)})\(.*\))\s*\}}\}}\s*$")
 # Filled once every page of the site is converted.
 ALL_FIGURES = "<!-- all figures -->"
+REFERENCES = "<!-- references -->"
+MAX_DIGITS = 12  # decimals an author may ask for
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -126,8 +132,8 @@ def _button(text: str, panel: str, **attributes: str) -> Element:
 
 def figure(page: Page, written: str, call: Call) -> Element:
     """A computed figure. ``unit`` and ``digits`` change its look; all else pins the Scenario."""
-    options = dict(call.options)
-    unit, digits = options.pop("unit", None), options.pop("digits", None)
+    unit, digits = call.text_option("unit"), call.whole_option("digits", 0, MAX_DIGITS)
+    options = {k: v for k, v in call.options.items() if k not in ("unit", "digits")}
     name = call.one_name("quantity")
     scenario, changes = scenario_of(options)
     q = evaluate(name, scenario)
@@ -144,7 +150,7 @@ def fact(page: Page, written: str, call: Call) -> Element:
     cited = facts.fact(call.one_name("fact"))
     if not cited.quotable:
         raise LessonError("fact", cited.id, "a fact whose text was seen, not remembered")
-    text = cited.display(call.options.get("unit"), call.options.get("item"))
+    text = cited.display(call.text_option("unit"), call.whole_option("item", 0, 99))
     page.references.cite(cited.paper, cited.where)
     button = _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
     page.quoted.append(Quoted(written, cited, text, button))
@@ -155,7 +161,7 @@ def cite(page: Page, _written: str, call: Call) -> Element:
     """A paper's number among the references; ``where`` names the place in it."""
     call.nothing_but("where")
     paper = facts.paper(call.one_name("source"))
-    number = page.references.cite(paper, call.options.get("where", ""))
+    number = page.references.cite(paper, call.text_option("where") or "")
     page.references.cited_in_text = True
     link = Element("a", {"class": "cite", "href": f"#ref-{paper.id}", "title": paper.title})
     link.text = AtomicString(f"[{number}]")
@@ -165,8 +171,8 @@ def cite(page: Page, _written: str, call: Call) -> Element:
 def lit(_page: Page, _written: str, call: Call) -> Element:
     """A figure typed by hand, with the reason why that is right."""
     call.nothing_but("why")
-    text, why = call.one_name("text"), call.options.get("why")
-    if not isinstance(why, str) or not why.strip():
+    text, why = call.one_name("text"), call.text_option("why")
+    if not why or not why.strip():
         raise LessonError("lit", text, 'a reason: lit("…", why="…")')
     span = Element("span", {"class": "lit"})
     span.text = AtomicString(text)
@@ -201,14 +207,22 @@ def claim(page: Page, written: str, call: Call, text: str) -> Element:
     return span
 
 
-def widget(page: Page, runtime: str, name: str, *, id: str | None = None, query: str = "") -> str:
-    """A widget's element, its prerendered frames registered as an asset of the page."""
+def widget(page: Page, runtime: str, call: Call) -> str:
+    """A widget's element, its prerendered frames registered as an asset of the page.
+
+    ``id`` names a second copy; ``query`` is the state in which it opens.
+    """
+    call.nothing_but("id", "query")
+    name, query = call.one_name("widget"), call.text_option("query") or ""
     module = widgets.widget(name)
-    element_id = id or name
+    element_id = call.text_option("id") or name
     if not re.fullmatch(r"[a-z][a-z0-9-]*", element_id):
         raise LessonError("id", element_id, "lower-case letters, digits and hyphens")
     if element_id in page.widget_ids:
         raise LessonError("id", element_id, "an id that no other widget of the page has")
+    notices = parse(module.FIELDS, query).notices
+    if notices:
+        raise LessonError(f"query: {notices[0].field}", notices[0].typed, notices[0].accepted)
     page.widget_ids.add(element_id)
     frames = {
         frame.key(module, q): frame.frame(module, q, element_id, page.base) for q in module.walk()
@@ -238,7 +252,7 @@ class _Inline(InlineProcessor):
     def _made(self, written: str, text: str) -> Element:
         call = parse_call(text)
         if call.name in BLOCKS:
-            raise LessonError(call.name, "inside a line", "a line of its own")
+            raise LessonError(call.name, "inside a line", "a line of its own, not indented")
         if call.name not in INLINE:
             raise UnknownName("call", call.name, [*INLINE, *BLOCKS])
         return INLINE[call.name](self.extension.page, written, call)
@@ -314,12 +328,12 @@ class _Block(Preprocessor):
     def _made(self, text: str) -> str:
         call, page = parse_call(text), self.extension.page
         if call.name == "widget":
-            return widget(page, self.extension.runtime, *call.args, **call.options)
+            return widget(page, self.extension.runtime, call)
         call.nothing_but()
         if call.name == "all_figures":
             return ALL_FIGURES
         page.references.asked_for = True
-        return References.PLACE
+        return REFERENCES
 
 
 class _Gather(Treeprocessor):
@@ -339,10 +353,7 @@ class _Gather(Treeprocessor):
             page.problems.append(
                 Problem("{{ cite(", "the page cites papers: put {{ references() }} at its end")
             )
-        blocks = stash.rawHtmlBlocks
-        for i, block in enumerate(blocks):
-            if isinstance(block, str) and block == References.PLACE:
-                blocks[i] = page.references.html()
+        self._put_references(root)
         panels = page.panels.html()
         if panels:
             last = Element("p")
@@ -354,10 +365,46 @@ class _Gather(Treeprocessor):
         for element in root.iter():
             if element.tag in _HEADINGS:
                 heading = "".join(element.itertext())
+                if "id" not in element.attrib:
+                    self._problem(heading, "a heading needs an id of its own: # … {#name}")
+            elif element.tag == "a" and element.find(".//button") is not None:
+                text = "".join(element.itertext())
+                self._problem(text, "a figure inside a link: a reader could press only one")
             elif "popovertarget" in element.attrib:
                 number += 1
                 element.set("id", f"q-{number}")
                 yield element.attrib["popovertarget"], Use(f"q-{number}", heading)
+
+    def _put_references(self, root: Element) -> None:
+        stash = self.md.htmlStash
+        for i, block in enumerate(stash.rawHtmlBlocks):
+            if block == REFERENCES:
+                for element in root.iter("p"):
+                    if element.text == stash.get_placeholder(i):
+                        self.extension.page.references.fill(element)
+
+    def _problem(self, written: str, says: str) -> None:
+        self.extension.page.problems.append(Problem(written, says))
+
+
+class _Leftover(Postprocessor):
+    """Calls that no rule has seen: in HTML blocks, attributes, broken table cells."""
+
+    # What is meant to be read as code, or has been reported already.
+    _LEAVE = re.compile(
+        r"<(code|pre|script|kbd|samp)\b.*?</\1>|<mark class=\"problem\">.*?</mark>|<!--.*?-->", re.S
+    )
+    _CALL = re.compile(r"\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$)", re.M)
+
+    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, text: str) -> str:
+        for left in self._CALL.findall(self._LEAVE.sub("", text)):
+            says = "is not computed here: calls stand in running text, not in HTML or attributes"
+            self.extension.page.problems.append(Problem(unescape(left), says))
+        return text
 
 
 class LessonExtension(Extension):
@@ -375,6 +422,7 @@ class LessonExtension(Extension):
         md.inlinePatterns.register(_Stray(self, md), "lesson-stray", 186)
         md.inlinePatterns.register(_Inline(self, md), "lesson-figure", 185)
         md.preprocessors.register(_Block(self, md), "lesson-block", 24)  # fenced code: 25
+        md.postprocessors.register(_Leftover(self, md), "lesson-leftover", 0)
         # After inline patterns (20) and attribute lists (8), before the table of contents (5).
         md.treeprocessors.register(_Gather(self, md), "lesson-gather", 6)
 
@@ -387,17 +435,27 @@ class LessonExtension(Extension):
         return None
 
 
-def locate(problems: list[Problem], source: str) -> list[tuple[int, int, Problem]]:
-    """Line and column (from 1) of each problem in the Markdown file's whole text."""
-    used: dict[str, int] = {}
+def locate(problems: list[Problem], text: str) -> list[tuple[int, int, Problem]]:
+    """Line and column (from 1) of each problem in ``text``, the Markdown file as a whole.
+
+    What stands in code is passed over; the same text twice is told apart by its order.
+    """
+    places: dict[str, list[tuple[int, int]]] = {}
+    source = Source(text)
+    written = [(call.text, call.position) for call in source.calls]
+    for words, position in [*written, *((claim.text, claim.position) for claim in source.claims)]:
+        places.setdefault(words, []).append(position)
     located = []
-    for p in problems:
-        at = source.find(p.written, used.get(p.written, 0))
-        used[p.written] = at + 1
-        at = max(at, 0)
-        line_start = source.rfind("\n", 0, at) + 1
-        located.append((source.count("\n", 0, at) + 1, at - line_start + 1, p))
+    for problem in problems:
+        known = places.get(problem.written)
+        line, column = known.pop(0) if known else _found(problem.written, text)
+        located.append((line, column, problem))
     return sorted(located, key=lambda item: item[:2])
+
+
+def _found(written: str, text: str) -> tuple[int, int]:
+    at = max(text.find(written), 0)
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 
 def makeExtension(**options: Any) -> LessonExtension:

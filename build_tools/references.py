@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
-from typing import ClassVar
+from xml.etree.ElementTree import Element, SubElement
+
+from markdown.util import AtomicString
 
 from py_core.facts import Paper
 
@@ -12,8 +13,6 @@ from py_core.facts import Paper
 @dataclass(slots=True)
 class References:
     """Papers in the order in which the page first cites them, each with the places cited."""
-
-    PLACE: ClassVar[str] = "<!-- references -->"
 
     papers: dict[str, tuple[Paper, list[str]]] = field(default_factory=dict)
     asked_for: bool = False
@@ -26,20 +25,24 @@ class References:
             places.append(where)
         return list(self.papers).index(paper.id) + 1
 
-    def html(self) -> str:
-        """An ordered list, each entry an anchor ``ref-<id>``."""
-        return f'<ol class="references">\n{"".join(map(_entry, self.papers.values()))}</ol>'
+    def fill(self, place: Element) -> None:
+        """Make ``place`` the ordered list; each entry is an anchor ``ref-<id>``."""
+        place.clear()
+        place.tag = "ol"
+        place.set("class", "references")
+        for paper, places in self.papers.values():
+            _entry(SubElement(place, "li", {"id": f"ref-{paper.id}"}), paper, places)
 
 
-def _entry(cited: tuple[Paper, list[str]]) -> str:
-    paper, places = cited
-    title = f"<cite>{escape(paper.title)}</cite>"
+def _entry(item: Element, paper: Paper, places: list[str]) -> None:
+    item.text = AtomicString(f"{paper.authors}. ")
+    around = item
     if paper.link:
-        title = f'<a href="{escape(paper.link)}" rel="noopener">{title}</a>'
+        around = SubElement(item, "a", {"href": paper.link, "rel": "noopener"})
+    title = SubElement(around, "cite")
+    title.text = AtomicString(paper.title)
     # Most venues name the year already.
     year = f", {paper.year}" if paper.year and str(paper.year) not in paper.venue else ""
-    where = f" 引用处：{escape('；'.join(places))}。" if places else ""
-    return (
-        f'<li id="ref-{paper.id}">{escape(paper.authors)}. {title}. '
-        f"{escape(paper.venue)}{year}.{where}</li>\n"
-    )
+    where = f" 引用处：{'；'.join(places)}。" if places else ""
+    last = title if around is item else around
+    last.tail = AtomicString(f". {paper.venue}{year}.{where}")

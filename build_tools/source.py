@@ -45,7 +45,9 @@ _HOLDERS = re.compile(
 _CODE_TAGS = ("code", "kbd", "samp", "var", "math", "tt")
 _READABLE = ("alt", "title", "aria-label", "aria-description", "placeholder")
 
-_FRONT_MATTER = re.compile(r"-{3}[ \t]*(?:\r\n|\r|\n)(.*?)^(?:-{3}|\.{3})[ \t]*$", re.S | re.M)
+_FRONT_MATTER = re.compile(
+    r"-{3}[ \t]*(?:\r\n|\r|\n)(.*?)(?<=[\r\n])(?:-{3}|\.{3})[ \t]*(?=[\r\n]|\Z)", re.S
+)
 _META = re.compile(r"(?P<key>title|description):[ \t]*(?P<value>.*)")
 _FENCE = re.compile(r"(?P<lead>[> ]*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)$")
 _HEADING = re.compile(r"#{1,6}(?!#)[ \t]*(?P<text>.*?)[ \t]*#*[ \t]*$")
@@ -78,10 +80,12 @@ _AUTOLINK = re.compile(r"<(?:[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>@]
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'「」『』（）《》，。；、！？]+")
 _HTML = re.compile(
     r"<(?P<close>/?)(?P<name>[A-Za-z][\w:-]*)"
-    r"(?P<attributes>(?:\s(?:\{\{.*?\}\}|\"[^\"]*\"|'[^']*'|[^\"'<>])*)?)>",
+    r"(?P<attributes>(?:\s(?:\{\{.*?\}\}|\"[^\"]*\"|'[^']*'|[^\"'<>{]|\{(?!\{))*)?)>",
     re.S,
 )
-_ATTRIBUTE = re.compile(r"(?P<name>[\w:-]+)\s*=\s*\"(?P<value>(?:\{\{.*?\}\}|[^\"])*)\"", re.S)
+_ATTRIBUTE = re.compile(
+    r"(?P<name>[\w:-]+)\s*=\s*\"(?P<value>(?:\{\{.*?\}\}|[^\"{]|\{(?!\{))*)\"", re.S
+)
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
 _ESCAPABLE = frozenset("\\`*_{}[]()>#+-.!|<&$~^:\"'")
 _SENTENCE_END = re.compile(rf"[。！？；!?;]+[」』”’）)\"']*|{BREAK}")
@@ -204,6 +208,10 @@ class Source:
         ]
 
 
+def _covered(text: str) -> str:
+    return re.sub(r"[^\r\n]", HIDDEN, text)
+
+
 class _Blocks:
     """Finds the blocks of a file, line by line, and hands their text to :class:`_Inline`."""
 
@@ -260,7 +268,7 @@ class _Blocks:
         return last
 
     def _hide(self, start: int, stop: int) -> None:
-        covered = re.sub(r"[^\r\n]", HIDDEN, self.shown[start:stop])
+        covered = _covered(self.shown[start:stop])
         self.shown = self.shown[:start] + covered + self.shown[stop:]
 
     def _hide_fences(self, first: int) -> set[int]:
@@ -298,12 +306,10 @@ class _Blocks:
 
     def _hide_raw(self) -> list[bool]:
         """Hides comments and raw elements; says for each line whether it starts inside HTML."""
-        tags = self.shown
-        for m in list(_RAW.finditer(self.shown)):
-            if m["ticks"] is None:
-                self._hide(*m.span())
-            covered = re.sub(r"[^\r\n]", HIDDEN, m.group())
-            tags = tags[: m.start()] + covered + tags[m.end() :]
+        tags = _RAW.sub(lambda m: _covered(m.group()), self.shown)
+        self.shown = _RAW.sub(
+            lambda m: m.group() if m["ticks"] else _covered(m.group()), self.shown
+        )
         opened: list[tuple[str, bool]] = []  # name, and whether it holds HTML, not Markdown
         changes: list[tuple[int, bool]] = []
         for m in _HTML.finditer(tags):
@@ -357,6 +363,9 @@ class _Blocks:
             self._flush()
             if m["text"]:
                 self._plain("title", [(start + m.start("text"), start + m.end("text"))])
+        elif _RULE.match(line) and not (self.paragraph and "|" in line):
+            self._flush()
+            self.fresh = True
         elif m := _MARKER.match(line) or _DEFINITION.match(line) or _FOOTNOTE.match(line):
             self._flush()
             self.depth, self.kind = level + 1, "item"
@@ -366,9 +375,6 @@ class _Blocks:
                 self.fresh = True
         elif m := _ABBREVIATION.match(line):
             self._alone("title", start + m.end(), stop)
-        elif _RULE.match(line) and not (self.paragraph and "|" in line):
-            self._flush()
-            self.fresh = True
         else:
             self.paragraph.append((start, stop))
 

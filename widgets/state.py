@@ -69,8 +69,8 @@ class Notice:
     """A value that was not taken: what came, and what would do."""
 
     field: str
-    label: str
     typed: str
+    accepted: Accepted
     says: str
 
 
@@ -90,10 +90,6 @@ class State:
         assert isinstance(value, int)
         return value
 
-    def query(self) -> str:
-        """The fields that differ from their defaults: what a link needs to carry."""
-        return urlencode({f.name: v for f in self.fields if (v := self[f.name]) != f.default})
-
     def full_query(self) -> str:
         """Every field, sorted by name: the key under which a frame is kept."""
         return urlencode(sorted(self.values.items()))
@@ -107,7 +103,10 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
     """The state that ``query`` describes. Of a repeated key the last value counts."""
     given = dict(parse_qsl(query[:MAX_QUERY], keep_blank_values=True))
     before = given.pop(WAS, None)
-    former = parse(fields, before) if before is not None else None
+    former = None
+    if before is not None:
+        pairs = parse_qsl(before, keep_blank_values=True)
+        former = parse(fields, urlencode([pair for pair in pairs if pair[0] != WAS]))
 
     values: Values = {}
     notices = []
@@ -129,11 +128,12 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
         says = (
             f"{f.label}要填 {f.accepted(values).chinese}；「{typed}」不行，仍用 {values[f.name]}。"
         )
-        notices.append(Notice(f.name, f.label, text, says))
+        notices.append(Notice(f.name, text, f.accepted(values), says))
     if former and notices and all(f.cursor or values[f.name] == former[f.name] for f in fields):
         # Nothing was taken, so nothing starts afresh: the cursor stays where it was.
         at_start = (f for f in fields if f.cursor and values[f.name] == f.default)
         values |= {f.name: former[f.name] for f in at_start}
     for name, text in given.items():
-        notices.append(Notice(name, name, text, f"没有「{shown(name)}」这一项，已忽略。"))
+        says = f"没有「{shown(name)}」这一项，已忽略。"
+        notices.append(Notice(name, text, one_of(f.name for f in fields), says))
     return State(fields, values, tuple(notices))

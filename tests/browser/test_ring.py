@@ -137,9 +137,13 @@ def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None
     set_cards(page, 8)
     at_step(page, 0, 14)
     page.get_by_role("button", name="朴素").click()
-    expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", "mode=naive&n=8")
+    expect(page.locator("#ring [data-frame]")).to_have_attribute(
+        "data-full", "mode=naive&n=8&seed=7&step=0"
+    )
     undo.click()
-    expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", "n=8")
+    expect(page.locator("#ring [data-frame]")).to_have_attribute(
+        "data-full", "mode=ring&n=8&seed=7&step=0"
+    )
     undo.click()
     at_step(page, 2, 6)
     assert frame_text(page) == before
@@ -160,10 +164,14 @@ def test_twenty_levels_of_undo(page: Page, origin: str) -> None:
     for seed in range(100, 122):
         page.locator("#ring-seed").fill(str(seed))
         page.locator("#ring-seed").press("Enter")
-        expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", f"seed={seed}")
+        expect(page.locator("#ring [data-frame]")).to_have_attribute(
+            "data-full", f"mode=ring&n=4&seed={seed}&step=0"
+        )
     for seed in range(120, 99, -1):
         page.get_by_role("button", name="撤销").click()
-        expect(page.locator("#ring [data-frame]")).to_have_attribute("data-query", f"seed={seed}")
+        expect(page.locator("#ring [data-frame]")).to_have_attribute(
+            "data-full", f"mode=ring&n=4&seed={seed}&step=0"
+        )
 
 
 def test_reload_and_a_pasted_link_restore_the_state(
@@ -186,6 +194,70 @@ def test_reload_and_a_pasted_link_restore_the_state(
     at_step(pasted, 3, 10)
     assert frame_text(pasted) == text
     elsewhere.close()
+
+
+def test_typing_and_stepping_at_once_can_be_undone(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.locator("#ring-n").fill("7")
+    page.get_by_role("button", name="下一步").click()
+    at_step(page, 1, 12)
+    page.get_by_role("button", name="撤销").click()
+    at_step(page, 0, 6)
+
+
+def test_two_quick_undos_take_back_two(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    for n in (9, 10, 11):
+        set_cards(page, n)
+        at_step(page, 0, 2 * (n - 1))
+    undo = page.get_by_role("button", name="撤销")
+    undo.dblclick()
+    at_step(page, 0, 16)
+    page.evaluate("""() => {
+        for (let i = 0; i < 4; i++) document.querySelector('[data-tool="undo"]').click();
+    }""")
+    at_step(page, 0, 6)
+    expect(undo).to_have_attribute("aria-disabled", "true")
+
+
+def test_any_key_on_a_button_is_harmless(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.get_by_role("button", name="下一步").focus()
+    for key in ['"', "\\", "]", "'", "F2", "Delete", "PageDown"]:
+        page.keyboard.press(key)
+    at_step(page, 0, 6)
+
+
+def test_a_late_boot_does_not_disturb_the_next(page: Page, origin: str) -> None:
+    """A boot that was given up must not kill, or double, the one that took its place."""
+    held = []
+    page.route("**/python.*.json", held.append)
+    page.clock.install()
+    opened(page, origin + LESSON)
+    set_cards(page, 8)
+    expect(page.locator("#ring")).to_have_attribute("python", "loading")
+    page.clock.run_for(31_000)
+    expect(page.locator("#ring")).to_have_attribute("python", "failed")
+    page.unroute("**/python.*.json")
+    retry = page.get_by_role("button", name="再试一次")
+    retry.focus()
+    page.keyboard.press("Enter")
+    at_step(page, 0, 14)
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    assert page.evaluate("document.activeElement !== document.body")
+    for route in held:
+        route.continue_()
+    page.wait_for_timeout(500)
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    assert len(page.workers) == 1
+
+
+def test_wasm_of_the_wrong_type_is_said_at_once(page: Page, origin: str, watch: Watch) -> None:
+    page.route("**/*.wasm", lambda r: r.fulfill(body=b"x", content_type="text/html"))
+    opened(page, origin + LESSON)
+    set_cards(page, 8)
+    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入", timeout=20_000)
+    watch.messages.clear()  # Pyodide and Chromium complain, rightly
 
 
 def test_other_parts_of_the_address_stay(page: Page, origin: str) -> None:
@@ -331,14 +403,17 @@ def test_from_the_file_system(browser: Browser, site: Path) -> None:
     """Opened as a file, prerendered frames step and the rest says that it cannot."""
     context: BrowserContext = browser.new_context()
     page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda m: said.append(m.text))
     page.goto((site / "data-parallel/index.html").as_uri())
     page.get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
     page.get_by_role("button", name="最后").click()
     at_step(page, 6, 6)
     set_cards(page, 8)
-    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入")
+    expect(page.locator("#ring [data-status]")).to_contain_text("从文件打开的页面")
     at_step(page, 6, 6)
+    assert said == []
     context.close()
 
 

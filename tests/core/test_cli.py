@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from build_tools import cli
+from build_tools.cli.text import table, width
 from py_core import models
 from py_core.claims import claims, judge
 from py_core.data import model_slugs
@@ -201,9 +202,9 @@ def test_values_lists_every_quantity_with_its_meaning() -> None:
 
 
 def test_columns_count_chinese_characters_as_two() -> None:
-    table = cli._table([("汉字", "1"), ("abc", "22")], right=(1,))
-    assert table == ["汉字   1", "abc   22"]
-    assert {cli._width(line) for line in table} == {8}
+    rows = table([("汉字", "1"), ("abc", "22")], right=(1,))
+    assert rows == ["汉字   1", "abc   22"]
+    assert {width(line) for line in rows} == {8}
 
 
 # ── steps ───────────────────────────────────────────────────────────────────────────────
@@ -435,7 +436,7 @@ def test_a_file_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_our_own_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_model", _raises(RuntimeError("lost\nthe thread")))
+    monkeypatch.setattr(cli.compute, "model_of", _raises(RuntimeError("lost\nthe thread")))
     result = lesson("params", "gpt2")
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr.count("\n") == 1
@@ -445,7 +446,7 @@ def test_our_own_fault_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_ctrl_c_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_model", _raises(KeyboardInterrupt()))
+    monkeypatch.setattr(cli.compute, "model_of", _raises(KeyboardInterrupt()))
     result = lesson("params", "gpt2")
     assert (result.exit_code, result.output.strip()) == (130, "")
 

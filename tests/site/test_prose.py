@@ -35,7 +35,7 @@ def test_a_figure_in_a_sentence() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '# 共 {{ q("state.bytes") }}\n',
+        '# 共 {{ q("state.bytes") }} {#all}\n',
         '| a | b |\n|---|---|\n| x | {{ q("state.bytes") }} |\n',
         '!!! note "标题"\n\n    共 {{ q("state.bytes") }}。\n',
         '- 共 **{{ q("state.bytes") }}**\n',
@@ -62,7 +62,7 @@ def panels(html: str) -> dict[str, str]:
 
 
 def test_its_panel_goes_down_to_the_config() -> None:
-    html, page = convert('# 梯度\n\n{{ q("ring.sent_per_card") }}', base="../")
+    html, page = convert('# 梯度 {#a}\n\n{{ q("ring.sent_per_card") }}', base="../")
     sent = evaluate("ring.sent_per_card")
     panel = panels(html)["fig-ring-sent-per-card"]
     assert f"{sent.formula} " in panel
@@ -78,7 +78,7 @@ def test_its_panel_goes_down_to_the_config() -> None:
 
 def test_a_figure_used_twice_says_where() -> None:
     html, _ = convert(
-        '# 甲 {#a}\n\n{{ q("state.bytes") }}\n\n# 乙\n\n{{ q("state.bytes") }}'
+        '# 甲 {#a}\n\n{{ q("state.bytes") }}\n\n# 乙 {#b}\n\n{{ q("state.bytes") }}'
     )
     panel = panels(html)["fig-state-bytes"]
     assert '<a href="#q-1">甲</a>、<a href="#q-2">乙</a>' in panel
@@ -205,6 +205,12 @@ def test_unit_and_digits_change_the_look_only() -> None:
         ('{{ lit("25 MB", why=" ") }}', "a reason"),
         ('{{ fgiure("x") }}', "call"),
         ("{{ q() }}", "the name of one quantity"),
+        ('{{ q("cards", digits=-1) }}', "from 0 to 12"),
+        ('{{ q("cards", digits=True) }}', "from 0 to 12"),
+        ('{{ q("cards", digits="3") }}', "from 0 to 12"),
+        ('{{ q("cards", unit=5) }}', "a text"),
+        ('{{ q("cards", unit=[1]) }}', "a text"),
+        ('{{ q("cards", cards=8, cards=64) }}', "each option once"),
         ('{{ widget("ring") }}', "a line of its own"),
     ],
 )
@@ -226,6 +232,33 @@ def test_all_problems_of_a_page_with_their_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<div>{{ q("state.bytes") }}</div>',
+        '<p title="{{ q("state.bytes") }}">x</p>',
+        '[x][y]\n\n[y]: https://example.org "{{ q("state.bytes") }}"',
+        '| a |\n|---|\n| {{ q("state.bytes", | unit="GB") }} |',
+        '开了没关 {{ q("state.bytes")',
+        '- {{ widget("ring") }}',
+        '<section>\n{% claim "x" %}一{% endclaim %}\n</section>',
+    ],
+)
+def test_a_call_that_no_rule_sees_is_a_problem(text: str) -> None:
+    _, page = convert(text)
+    assert page.problems
+
+
+def test_a_figure_inside_a_link_is_a_problem() -> None:
+    _, page = convert('[一共 {{ q("state.bytes") }}](https://example.org)')
+    assert "inside a link" in page.problems[0].says
+
+
+def test_headings_need_ids_of_their_own() -> None:
+    assert "id of its own" in convert("## 没有名字的一节")[1].problems[0].says
+    assert convert("## 有名字的一节 {#named}")[1].problems == []
+
+
 def test_a_widget_with_its_frames() -> None:
     html, page = convert('前\n\n{{ widget("ring") }}\n\n后', base="../")
     assert html.count("<lesson-widget ") == 1
@@ -242,6 +275,10 @@ def test_a_widget_with_its_frames() -> None:
         ('{{ widget("rings") }}', "ring"),
         ('{{ widget("ring", id="A b") }}', "lower-case letters"),
         ('{{ widget("ring", colour="red") }}', "colour"),
+        ('{{ widget("ring", query=5) }}', "a text"),
+        ('{{ widget("ring", "b") }}', "the name of one widget"),
+        ('{{ widget("ring", query="n=99") }}', "from 2 to 16"),
+        ('{{ widget("ring", query="foo=1") }}', "mode, n, seed, step"),
         ('{{ widget("ring") }}\n\n{{ widget("ring") }}', "no other widget"),
     ],
 )

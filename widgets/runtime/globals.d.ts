@@ -2,6 +2,11 @@
 
 interface LessonPython extends EventTarget {
   stage: "idle" | "loading" | "ready" | "failed";
+  /** Why it failed; "file" for a page that was opened from the file system. */
+  reason: string;
+  /** Bytes fetched so far, and in all. */
+  loaded: number;
+  total: number;
   boot(): void;
   ask(request: object): Promise<any>;
 }

@@ -3,34 +3,45 @@
 // through their prerendered frames.
 
 (() => {
-  const BOOT_LIMIT = 60_000; // ms without an answer before a boot counts as failed
+  const SILENCE = 30_000; // ms without a sign of life before a boot counts as failed
   const ANSWER_LIMIT = 10_000;
 
   /**
    * @typedef {"idle" | "loading" | "ready" | "failed"} Stage
-   * @typedef {{worker: string, pyodide: string, indexURL: string, lockFileURL: string, stdLibURL: string, packageBaseUrl: string, packages: string[]}} Manifest
+   * @typedef {{worker: string, pyodide: string, indexURL: string, lockFileURL: string, stdLibURL: string, packageBaseUrl: string, packages: string[], sizes: Record<string, number>}} Manifest
+   * @typedef {{resolve: (reply: any) => void, reject: (error: Error) => void, request: string, timer: number}} Waiting
    */
 
   class Python extends EventTarget {
+    /** @type {Stage} */
+    stage = "idle";
+    reason = "";
+    loaded = 0;
+    total = 1;
+    /** @type {Worker | null} */
+    #worker = null;
+    /** Ends the boot that is under way. @type {AbortController} */
+    #boot = new AbortController();
+    #watchdog = 0;
+    #tickets = 0;
+    /** @type {Map<number, Waiting>} */
+    #waiting = new Map();
+
     /** @param {string} manifestURL */
     constructor(manifestURL) {
       super();
       this.manifestURL = manifestURL;
-      /** @type {Stage} */
-      this.stage = "idle";
-      /** @type {Worker | null} */
-      this.worker = null;
-      this.tickets = 0;
-      /** @type {Map<number, {resolve: (reply: any) => void, reject: (error: Error) => void, request: string, timer: number}>} */
-      this.waiting = new Map();
-      this.watchdog = 0;
     }
 
     /** Start, unless it is started. */
     boot() {
       if (this.stage === "loading" || this.stage === "ready") return;
+      this.#boot = new AbortController();
+      const { signal } = this.#boot;
       this.#enter("loading");
-      this.#start().catch((error) => this.#fail(String(error)));
+      this.#start(signal).catch((error) => {
+        if (!signal.aborted) this.#fail(String(error?.message ?? error));
+      });
     }
 
     /**
@@ -41,53 +52,63 @@
     ask(request) {
       this.boot();
       return new Promise((resolve, reject) => {
-        const ticket = ++this.tickets;
-        this.waiting.set(ticket, { resolve, reject, request: JSON.stringify(request), timer: 0 });
+        const ticket = ++this.#tickets;
+        this.#waiting.set(ticket, { resolve, reject, request: JSON.stringify(request), timer: 0 });
         if (this.stage === "ready") this.#post(ticket);
+        if (this.stage === "failed") this.#rejectAll();
       });
     }
 
-    async #start() {
-      this.watchdog = setTimeout(() => this.#fail("timeout"), BOOT_LIMIT);
+    /** @param {AbortSignal} signal */
+    async #start(signal) {
+      // Module workers and fetch() do not exist for file:// pages; do not even try.
+      if (location.protocol === "file:") throw new Error("file");
+      this.#watch();
       const base = new URL(this.manifestURL, document.baseURI);
-      const response = await fetch(base);
+      const response = await fetch(base, { signal });
       if (!response.ok) throw new Error(`${response.status} ${this.manifestURL}`);
       /** @type {Manifest} */
-      const manifest = await response.json();
+      const { worker: script, sizes, ...boot } = await response.json();
+      if (signal.aborted) return;
+      this.loaded = 0;
+      this.total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
       const at = (/** @type {string} */ path) => new URL(path, base).href;
-      const worker = new Worker(at(manifest.worker), { type: "module" });
-      this.worker = worker;
-      worker.onmessage = ({ data }) => this.#receive(data);
+      const worker = new Worker(at(script), { type: "module" });
+      this.#worker = worker;
+      worker.onmessage = ({ data }) => !signal.aborted && this.#receive(data);
       worker.onerror = (event) => {
         event.preventDefault();
-        this.#fail(event.message || "worker");
+        if (!signal.aborted) this.#fail(event.message || "worker");
       };
-      worker.postMessage({
-        type: "boot",
-        boot: {
-          pyodide: at(manifest.pyodide),
-          indexURL: at(manifest.indexURL),
-          lockFileURL: at(manifest.lockFileURL),
-          stdLibURL: at(manifest.stdLibURL),
-          packageBaseUrl: at(manifest.packageBaseUrl),
-          packages: manifest.packages,
-        },
-      });
+      // Pyodide wants absolute addresses.
+      for (const key of /** @type {const} */ (["pyodide", "indexURL", "lockFileURL", "stdLibURL", "packageBaseUrl"])) {
+        boot[key] = at(boot[key]);
+      }
+      worker.postMessage({ type: "boot", boot });
     }
 
-    /** @param {{type: string, ticket: number, reply: string, reason: string}} message */
+    #watch() {
+      clearTimeout(this.#watchdog);
+      this.#watchdog = setTimeout(() => this.#fail("timeout"), SILENCE);
+    }
+
+    /** @param {{type: string, ticket: number, reply: string, reason: string, bytes: number}} message */
     #receive(message) {
-      if (message.type === "ready") {
-        clearTimeout(this.watchdog);
+      if (message.type === "progress") {
+        if (this.stage === "loading") this.#watch();
+        this.loaded += message.bytes;
+        this.dispatchEvent(new Event("progress"));
+      } else if (message.type === "ready") {
+        clearTimeout(this.#watchdog);
         this.#enter("ready");
-        for (const ticket of this.waiting.keys()) this.#post(ticket);
+        for (const ticket of this.#waiting.keys()) this.#post(ticket);
       } else if (message.type === "failed") {
         this.#fail(message.reason);
       } else {
-        const entry = this.waiting.get(message.ticket);
+        const entry = this.#waiting.get(message.ticket);
         if (!entry) return;
         clearTimeout(entry.timer);
-        this.waiting.delete(message.ticket);
+        this.#waiting.delete(message.ticket);
         if (message.type === "answer") entry.resolve(JSON.parse(message.reply));
         else entry.reject(new Error(message.reason));
       }
@@ -95,30 +116,35 @@
 
     /** @param {number} ticket */
     #post(ticket) {
-      const entry = this.waiting.get(ticket);
+      const entry = this.#waiting.get(ticket);
       if (!entry) return;
       entry.timer = setTimeout(() => this.#fail("no answer"), ANSWER_LIMIT);
-      this.worker?.postMessage({ type: "ask", ticket, request: entry.request });
+      this.#worker?.postMessage({ type: "ask", ticket, request: entry.request });
     }
 
     /** @param {string} reason */
     #fail(reason) {
-      if (this.stage === "failed") return;
-      clearTimeout(this.watchdog);
-      this.worker?.terminate();
-      this.worker = null;
+      this.#boot.abort();
+      clearTimeout(this.#watchdog);
+      this.#worker?.terminate();
+      this.#worker = null;
       this.#enter("failed", reason);
-      for (const entry of this.waiting.values()) {
+      this.#rejectAll();
+    }
+
+    #rejectAll() {
+      for (const entry of this.#waiting.values()) {
         clearTimeout(entry.timer);
-        entry.reject(new Error(reason));
+        entry.reject(new Error(this.reason));
       }
-      this.waiting.clear();
+      this.#waiting.clear();
     }
 
     /** @param {Stage} stage @param {string} [reason] */
-    #enter(stage, reason) {
+    #enter(stage, reason = "") {
       this.stage = stage;
-      this.dispatchEvent(new CustomEvent("stage", { detail: { stage, reason } }));
+      this.reason = reason;
+      this.dispatchEvent(new Event("stage"));
     }
   }
 

@@ -6,19 +6,40 @@
 /** What went wrong, in words: some of Pyodide's failures are plain objects. @param {any} error */
 const reason = (error) => String(error?.message ?? error?.name ?? error);
 
+/** @param {any} error */
+const fail = (error) => postMessage({ type: "failed", reason: reason(error) });
+
 /** @type {((request: string) => string) | null} */
 let answer = null;
 
-/** @param {Boot} boot */
-async function start(boot) {
-  const { loadPyodide } = await import(boot.pyodide);
-  const python = await loadPyodide({
-    indexURL: boot.indexURL,
-    lockFileURL: boot.lockFileURL,
-    stdLibURL: boot.stdLibURL,
-    packageBaseUrl: boot.packageBaseUrl,
-    packages: boot.packages,
+const fetched = globalThis.fetch;
+
+/**
+ * fetch(), reporting every chunk. Pyodide waits for ever for a WASM file that is missing or
+ * has the wrong type, so that is found here.
+ * @type {typeof fetch}
+ */
+globalThis.fetch = async (input, init) => {
+  const response = await fetched(input, init);
+  const type = response.headers.get("content-type") ?? "";
+  if (/\.wasm($|\?)/.test(response.url) && !(response.ok && type.startsWith("application/wasm"))) {
+    fail(new Error(`${response.url}: ${response.status} ${type}`));
+  }
+  if (!response.ok || !response.body) return response;
+  const report = new TransformStream({
+    transform(chunk, controller) {
+      postMessage({ type: "progress", bytes: chunk.byteLength });
+      controller.enqueue(chunk);
+    },
   });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(report), { status, statusText, headers });
+};
+
+/** @param {Boot} boot */
+async function start({ pyodide, ...options }) {
+  const { loadPyodide } = await import(pyodide);
+  const python = await loadPyodide(options);
   // A wheel that could not be fetched shows only here, as a module that is not there.
   answer = python.pyimport("widgets").answer;
   postMessage({ type: "ready" });
@@ -26,7 +47,7 @@ async function start(boot) {
 
 addEventListener("message", ({ data }) => {
   if (data.type === "boot") {
-    start(data.boot).catch((error) => postMessage({ type: "failed", reason: reason(error) }));
+    start(data.boot).catch(fail);
   } else if (answer) {
     try {
       postMessage({ type: "answer", ticket: data.ticket, reply: answer(data.request) });
