@@ -1,8 +1,9 @@
 # One GPU Is Not Enough. `make` alone lists what there is.
 # Every target sets up what it needs first; that is quick when nothing has changed.
 
-HOST = 127.0.0.1
-PORT = 8000
+# From the command line or the environment: make serve PORT=8123
+HOST ?= 127.0.0.1
+PORT ?= 8000
 
 BIN = .venv/bin
 SETUP = sh build_tools/setup.sh
@@ -26,7 +27,7 @@ setup: ## set up .venv and the npm packages
 setup-test:
 	@$(SETUP) test
 
-serve: setup ## build the site and serve it with live reload (PORT=8000 HOST=127.0.0.1)
+serve: setup ## build the site and serve it with live reload (PORT=8123 for another port)
 	@$(BIN)/python -I build_tools/setup.py port $(HOST) $(PORT)
 	@echo 'serve: building, then http://$(HOST):$(PORT)/ (Ctrl-C ends it)'
 	@$(BIN)/mkdocs serve -a $(HOST):$(PORT)

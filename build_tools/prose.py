@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from html import unescape
 from typing import Any
@@ -120,7 +121,12 @@ class Page:
 def scenario_of(options: dict[str, Any]) -> tuple[Scenario, dict[str, str]]:
     """The Scenario that pinned ``options`` ask for, and those options as text."""
     changes = {k: str(v) for k, v in options.items()}
-    return DEFAULT.with_fields(changes), changes
+    return _scenario(tuple(changes.items())), changes
+
+
+@lru_cache(maxsize=64)
+def _scenario(changes: tuple[tuple[str, str], ...]) -> Scenario:
+    return DEFAULT.with_fields(dict(changes))
 
 
 def _button(text: str, panel: str, **attributes: str) -> Element:

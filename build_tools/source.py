@@ -25,6 +25,7 @@ BREAK = "\u2029"  # the end of an HTML element that ends a line
 HIDDEN = "\x00"  # within Source only: comments, fences, scripts
 
 _TAB = 4  # Python-Markdown indents what lists and admonitions hold by four columns
+_DEEPEST = 50  # lists within lists; no page has so many
 _CODE_SPAN = r"(?<![\\`])(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)"
 _RAW = re.compile(
     rf"{_CODE_SPAN}|<!--.*?-->|<(?P<raw>script|style|pre|textarea)\b[^>]*>.*?</(?P=raw)\s*>",
@@ -80,11 +81,11 @@ _AUTOLINK = re.compile(r"<(?:[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>@]
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'「」『』（）《》，。；、！？]+")
 _HTML = re.compile(
     r"<(?P<close>/?)(?P<name>[A-Za-z][\w:-]*)"
-    r"(?P<attributes>(?:\s(?:\{\{.*?\}\}|\"[^\"]*\"|'[^']*'|[^\"'<>{]|\{(?!\{))*)?)>",
+    r"(?P<attributes>(?:\s(?:(?>\{\{.*?\}\})|\"[^\"]*\"|'[^']*'|[^\"'<>{]|\{(?!\{))*+)?)>",
     re.S,
 )
 _ATTRIBUTE = re.compile(
-    r"(?P<name>[\w:-]+)\s*=\s*\"(?P<value>(?:\{\{.*?\}\}|[^\"{]|\{(?!\{))*)\"", re.S
+    r"(?P<name>[\w:-]+)\s*=\s*\"(?P<value>(?:(?>\{\{.*?\}\})|[^\"{]|\{(?!\{))*+)\"", re.S
 )
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
 _ESCAPABLE = frozenset("\\`*_{}[]()>#+-.!|<&$~^:\"'")
@@ -366,7 +367,9 @@ class _Blocks:
         elif _RULE.match(line) and not (self.paragraph and "|" in line):
             self._flush()
             self.fresh = True
-        elif m := _MARKER.match(line) or _DEFINITION.match(line) or _FOOTNOTE.match(line):
+        elif level < _DEEPEST and (
+            m := _MARKER.match(line) or _DEFINITION.match(line) or _FOOTNOTE.match(line)
+        ):
             self._flush()
             self.depth, self.kind = level + 1, "item"
             if start + m.end() < stop:

@@ -148,6 +148,15 @@ def _name(term: Named) -> str | None:
     return term.source.spec.name if isinstance(term.source, ScenarioInput) else None
 
 
+def multiplied(here: At, field: str, times: int) -> tuple[At, At]:
+    """This evaluation, and one whose ``field`` is ``times`` as large.
+
+    Where that would leave the field's range, both start from the largest value that does not.
+    """
+    few = min(getattr(here.scenario, field), int(SPECS[field].high) // times)
+    return here.where(**{field: few}), here.where(**{field: few * times})
+
+
 def line(here: At, value: str, says: str) -> Named:
     """A line drawn by the page itself: "hardly grows" means by less than a fifth."""
     return here.given(value, Fraction(value), "count", says)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 SHOWN = 60  # characters of a bad value that are worth repeating
+LISTED = 8  # names that are worth listing where none is close
 ABSENT = "(absent)"  # the value of a required field that is not there
 
 
@@ -39,11 +40,29 @@ def one_of(names: Iterable[str]) -> Accepted:
     return Accepted("one of " + ", ".join(listed), "其中之一：" + "、".join(listed))
 
 
+def some_of(names: Iterable[str]) -> Accepted:
+    """One of a list of names, too long perhaps to be written out."""
+    listed = sorted(names)
+    rest = len(listed) - LISTED
+    if rest <= 0:
+        return one_of(listed)
+    few = listed[:LISTED]
+    return Accepted(
+        f"one of {', '.join(few)} and {rest:,} more",
+        f"其中之一：{'、'.join(few)}，还有 {rest:,} 个",
+    )
+
+
 def shown(value: object) -> str:
     """``value`` as an error repeats it: one line, at most ``SHOWN`` characters."""
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _visible(text: str) -> str:
+    """``text`` with what cannot be seen, or turns the text around it, written as an escape."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class LessonError(ValueError):
@@ -66,7 +85,7 @@ class LessonError(ValueError):
         space = " " if accepted[:1].isascii() else ""
         if self.value == ABSENT:
             return f"缺了 {self.field}，要填{space}{accepted}"
-        return f"{self.field} 不能是「{shown(self.value)}」，要填{space}{accepted}"
+        return f"{self.field} 不能是「{_visible(shown(self.value))}」，要填{space}{accepted}"
 
 
 class ConfigError(LessonError):
@@ -86,12 +105,12 @@ class UnitError(LessonError):
 
 
 class UnknownName(LessonError):
-    """A name nobody registered; ``close`` lists the nearest ones that exist."""
+    """A name nobody registered; ``close`` lists the nearest ones that exist, if any are near."""
 
     def __init__(self, field: str, value: str, known: Iterable[str]) -> None:
         known = sorted(known)
         self.close = difflib.get_close_matches(value, known, n=3, cutoff=0.5)
-        super().__init__(field, value, one_of(self.close or known))
+        super().__init__(field, value, one_of(self.close) if self.close else some_of(known))
 
     def __str__(self) -> str:
         if self.close:

@@ -48,16 +48,14 @@ class Cell:
 
 @dataclass(slots=True)
 class Ledger:
-    """What each card has sent and received so far, in elements and in messages."""
+    """What each card has sent and received so far, in elements."""
 
     sent: list[int]
     received: list[int]
-    messages_sent: list[int]
-    messages_received: list[int]
 
     @classmethod
     def empty(cls, cards: int) -> Ledger:
-        return cls([0] * cards, [0] * cards, [0] * cards, [0] * cards)
+        return cls([0] * cards, [0] * cards)
 
     @property
     def total_sent(self) -> int:
@@ -71,13 +69,18 @@ class Ledger:
 
 @dataclass(slots=True)
 class Run:
-    """A schedule being carried out: ``cells[card][block]``, the ledger, steps done."""
+    """A schedule being carried out: ``cells[card][block]``, the ledger, steps done.
+
+    ``elapsed`` counts time in elements: every card has one port, so a step takes as long
+    as its busiest card needs to send, or to receive, its elements of that step.
+    """
 
     schedule: Schedule
     vectors: Sequence[Sequence[int]]
     cells: list[list[Cell]] = field(init=False)
     ledger: Ledger = field(init=False)
     done: int = field(init=False, default=0)
+    elapsed: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         n = self.schedule.cards
@@ -125,8 +128,15 @@ class Run:
             step = self.next_step
             if step is None:
                 raise ScheduleError("step", self.done + 1, whole(0, len(self.schedule.steps)))
+            sent, received = self.ledger.sent[:], self.ledger.received[:]
             self._carry_out(step)
             self.done += 1
+            self.elapsed += max(
+                now - before
+                for now, before in zip(
+                    self.ledger.sent + self.ledger.received, sent + received, strict=True
+                )
+            )
         return self
 
     def finish(self) -> Run:
@@ -151,9 +161,6 @@ class Run:
                 self.cells[t.target][b] = Cell(added, cell.contributions | contributions)
             self.ledger.sent[t.source] += len(values)
             self.ledger.received[t.target] += len(values)
-        for t in step.transfers:
-            self.ledger.messages_sent[t.source] += 1
-            self.ledger.messages_received[t.target] += 1
 
     def difference(self, card: int) -> int:
         """Largest distance of ``card``'s blocks from the direct sum.

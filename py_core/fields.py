@@ -7,9 +7,9 @@ reference implementations.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final
+from unicodedata import category
 
 from py_core.errors import ABSENT, Accepted, ConfigError, one_of, shown, whole
 
@@ -25,11 +25,16 @@ VOCABULARY: Final = 10_000_000
 HEADS: Final = 10_000
 EXPERTS: Final = 10_000
 
-_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f<>\u2028\u2029\ud800-\udfff]")
+# Categories that nobody sees: control, format (which can turn the text around them), half a
+# surrogate pair, line and paragraph separators. And letters and signs that print as nothing.
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_UNFIT: Final = frozenset("<>\u115f\u1160\u2800\u3164\uffa0")
+_SEEN: Final = "LNPS"  # letters, numbers, punctuation, symbols: of these a name needs one
 
 PLAIN_TEXT: Final = Accepted(
-    f"text of 1 to {MAX_TEXT} characters without control characters, '<' or '>'",
-    f"1 到 {MAX_TEXT} 个字符的文字，不含控制字符和尖括号",
+    f"text of 1 to {MAX_TEXT} visible characters (spaces between them are fine), "
+    "without control characters, '<' or '>'",
+    f"1 到 {MAX_TEXT} 个看得见的字符（中间可以有空格），不含控制字符和尖括号",
 )
 A_SECTION: Final = Accepted("a JSON object", "一个 JSON 对象")
 A_LIST: Final = Accepted("a list", "一个列表")
@@ -115,7 +120,7 @@ class Fields:
             raise ConfigError(pointer(self.base, name), True, Accepted("false", "false"))
 
     def text[T](self, *names: str, default: T | _Required = REQUIRED) -> str | T:
-        """A name fit to be shown: short, no control characters, no markup."""
+        """A name fit to be shown: short, to be seen, no markup."""
         place, value = self._given(names)
         if value is None:
             return self._default(place, default, PLAIN_TEXT)
@@ -173,6 +178,16 @@ class Fields:
 
 
 def _plain(place: str, value: object) -> str:
-    if not isinstance(value, str) or not 1 <= len(value) <= MAX_TEXT or _UNFIT.search(value):
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_TEXT or not _fit(value):
         raise ConfigError(place, value, PLAIN_TEXT)
     return value
+
+
+def _fit(text: str) -> bool:
+    """Whether ``text`` can be shown: nothing unseen in it, something to be seen, no markup."""
+    kinds = {category(c) for c in text}
+    return (
+        _UNFIT.isdisjoint(text)
+        and _UNSEEN.isdisjoint(kinds)
+        and any(kind[0] in _SEEN for kind in kinds)
+    )

@@ -104,15 +104,15 @@ class Scenario:
 
     # cluster
     cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576)
-    cards_per_node: int = _count("cards_per_node", "g", "每台机器里参与的卡数", 1, 1024)
+    cards_per_node: int = _count("cards_per_node", "g", "每台机器里参与数据并行的卡数", 1, 1024)
     card_memory: Fraction = _real(
         "card_memory", "M", "每张卡的显存（按十进制 GB 计，是约定）", "GB", "80", "1", "10000"
     )
     bandwidth: Fraction = _real(
-        "bandwidth", "Wₓ", "机器之间，每张卡单向带宽", "GB/s", "50", "0.001", "100000"
+        "bandwidth", "Wₓ", "机器之间，每张卡的单向带宽", "GB/s", "50", "0.001", "100000"
     )
     node_bandwidth: Fraction = _real(
-        "node_bandwidth", "Wₙ", "机器之内，每张卡单向带宽", "GB/s", "160", "0.001", "100000"
+        "node_bandwidth", "Wₙ", "机器之内，每张卡的单向带宽", "GB/s", "160", "0.001", "100000"
     )
     flops: Fraction = _real(
         "flops", "F", "每张卡的有效算力（是约定，不是峰值）", "TFLOPS", "400", "0.001", "1000000"
@@ -171,7 +171,10 @@ class Scenario:
         return changed
 
     def query(self) -> str:
-        """The query string that :func:`parse_scenario` reads back; empty for the defaults."""
+        """The query string that :func:`parse_scenario` reads back; empty for the defaults.
+
+        A model that does not come with the project has to be handed to it by ``models``.
+        """
         return urlencode(self.changes())
 
 
@@ -179,9 +182,11 @@ FIELD_NAMES = tuple(f.name for f in fields(Scenario))
 DEFAULT = Scenario()
 
 
-def parse_scenario(query: str) -> Scenario:
+def parse_scenario(query: str, models: Mapping[str, Model] | None = None) -> Scenario:
     """The Scenario of a query string such as ``cards=64&tokens=16384``.
 
+    ``models`` are those that the caller holds, by slug. A query names a reader's own model
+    by its slug alone, never by its contents, so only who holds the model can read it back.
     Raises :class:`UnknownName` for an unknown key and :class:`ScenarioError` for a bad
     or repeated value.
     """
@@ -190,5 +195,6 @@ def parse_scenario(query: str) -> Scenario:
     for name, value in pairs:
         if name in changes:
             raise ScenarioError(name, value, Accepted("given once", "只写一次"))
-        changes[name] = value
+        own = (models or {}).get(value) if name == "model" else None
+        changes[name] = own or value
     return DEFAULT.with_fields(changes)

@@ -214,7 +214,7 @@ class _Operation(Term):
 
 
 class Applied(Term):
-    """A function or a choice: ⌈log₂ N⌉, max(a, b). ``written`` has one ``{}`` per argument.
+    """A function or a choice: ⌈log₂ N⌉, min(a, b). ``written`` has one ``{}`` per argument.
 
     The result has the dimension of its arguments, which share one.
     """
@@ -287,12 +287,10 @@ def choose(n: Term, k: Term) -> Term:
     return Applied("C({}, {})", comb(int(n.value), int(k.value)), n, k)
 
 
-def larger(a: Term, b: Term) -> Term:
-    return Applied("max({}, {})", max(a.value, b.value), a, b)
-
-
-def smaller(a: Term, b: Term) -> Term:
-    return Applied("min({}, {})", min(a.value, b.value), a, b)
+def smaller(a: Term, *others: Term) -> Term:
+    """min(a, b, …)."""
+    listed = ", ".join(["{}"] * (1 + len(others)))
+    return Applied(f"min({listed})", min(t.value for t in (a, *others)), a, *others)
 
 
 def total(terms: list[Term]) -> Term:

@@ -126,6 +126,8 @@ UNITS: dict[str, Unit] = {
         _unit("B/token", _PER_TOKEN, 1, by_magnitude, "", exact=True),
         _unit("B/token²", over(_PER_TOKEN, TOKEN), 1, by_magnitude, "", exact=True),
         _unit("FLOP/param/token", over(over(FLOP, PARAMETER), TOKEN), 1, by_magnitude, "", True),
+        # The same in a sentence that has said 每个参数 already.
+        _unit("bytes each", _PER_PARAMETER, 1, by_magnitude, "字节", exact=True),
         _unit("GB/s", _RATE, 10**9, by_magnitude, exact=True),
         _unit("µs", SECOND, Fraction(1, 10**6), by_magnitude, exact=True),
         _unit("ms", SECOND, Fraction(1, 10**3), by_magnitude, exact=True),

@@ -10,20 +10,29 @@ import gc
 import json
 import os
 import platform
+import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # for tests.pyodide, when run as a script
+sys.path.insert(0, str(ROOT))  # for tests.*, when run as a script
+
+from tests.site.project import copied  # noqa: E402
+
 LESSON = Path(sys.executable).with_name("lesson")
 CONFORMANCE = ROOT / ".cache" / "conformance" / "venv" / "bin" / "python"
 RESULT = ROOT / ".cache" / "bench.json"
+QUIET = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
 DEEPSEEK = ROOT / "docs" / "data" / "models" / "deepseek-v3.json"
 
 # The question of `lesson params`, asked of transformers: no weights, only shapes.
@@ -184,11 +193,126 @@ def commands() -> Iterator[Row]:
 
 
 def site() -> Iterator[Row]:
-    """The build as `make site` does it, into a folder that is thrown away."""
-    os.environ["NO_MKDOCS_2_WARNING"] = "1"
+    """The build as `make site` does it, against Material without us on the same text."""
     with tempfile.TemporaryDirectory() as folder:
-        build = (sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder)
-        yield Row("mkdocs build (second time)", process(*build, runs=3), 3)
+        project = copied(Path(folder, "site"))
+        yield from _against_plain(project, "the site", Path(folder, "plain"))
+        written = _write_longest_page(project)
+        longest = f"longest page, {written} figures"
+        yield from _against_plain(project, longest, Path(folder, "plain-longest"))
+        (project / "docs/longest.md").unlink()
+        yield from _edits(project)
+
+
+def _against_plain(project: Path, what: str, plain: Path) -> Iterator[Row]:
+    """Builds in turn, so that whatever else the machine does hits both alike."""
+    _write_plain(project, plain)
+    ours, theirs = [], []
+    for _ in range(5):
+        ours.append(_built(project))
+        theirs.append(_built(plain))
+    row = Row(f"plain Material: {what}", median(theirs[1:]), 4)
+    yield row
+    seconds = median(ours[1:])
+    yield Row(
+        f"mkdocs build: {what}",
+        seconds,
+        4,
+        baseline="plain Material",
+        ratio=row.seconds / seconds,
+        at_least=0.5,
+    )
+
+
+def _built(project: Path) -> float:
+    command = (sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", project / "out")
+    begin = time.perf_counter()
+    done = subprocess.run(
+        command, cwd=project, env=QUIET, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"bench: mkdocs build failed:\n{done.stderr}")
+    return time.perf_counter() - begin
+
+
+def _write_longest_page(project: Path) -> int:
+    """A page with every quantity there is, each in a section of its own; returns how many."""
+    from py_core.errors import LessonError
+    from py_core.quantity import evaluate, names
+
+    sections = []
+    for name in names():
+        with suppress(LessonError):  # the anchor model has no experts
+            says = evaluate(name).says
+            number = len(sections)
+            sections.append(
+                f'## 第 {number} 节 {{#s{number}}}\n\n{says}：{{{{ q("{name}") }}}}。\n'
+            )
+    page = project / "docs/longest.md"
+    page.write_text("\n".join(["# 最长的一页 {#top}\n", *sections]), encoding="utf-8")
+    config = project / "mkdocs.yml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("not_in_nav: |\n", "not_in_nav: |\n  /longest.md\n"))
+    return len(sections)
+
+
+def _write_plain(project: Path, plain: Path) -> None:
+    """The same site for Material alone: every call is the text that it shows."""
+    from build_tools.pages import convert
+    from build_tools.source import Source
+
+    for page in convert(project):
+        shown = {s.written: s.display for s in (*page.page.shown, *page.page.quoted)}
+        text = page.text
+        for call in reversed(Source(text).calls):
+            end = call.offset + len(call.text)
+            text = text[: call.offset] + shown.get(call.text, "") + text[end:]
+        file = plain / "docs" / page.page.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(re.sub(r"\{%.*?%\}", "", text), encoding="utf-8")
+    shutil.copytree(project / "docs/data", plain / "docs/data")
+    shutil.copytree(project / "build_tools/theme", plain / "build_tools/theme")
+    config = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    config = re.sub(r"^(hooks|watch):\n(  - .*\n)+", "", config, flags=re.M)
+    (plain / "mkdocs.yml").write_text(config, encoding="utf-8")
+
+
+def _edits(project: Path) -> Iterator[Row]:
+    """From saving a page under `mkdocs serve` until the server sends the new one."""
+    page = project / "docs/data-parallel.md"
+    text = page.read_text(encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = (sys.executable, "-m", "mkdocs", "serve", "--quiet", "-a", f"127.0.0.1:{port}")
+    server = subprocess.Popen(
+        command, cwd=project, env=QUIET, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    address = f"http://127.0.0.1:{port}/data-parallel/"
+    try:
+        _until_served(address, "</html>")
+        taken = []
+        for number in range(11):
+            time.sleep(1)
+            mark = f"改了第 {number} 次。"
+            begin = time.perf_counter()
+            page.write_text(f"{text}\n\n{mark}\n", encoding="utf-8")
+            _until_served(address, mark)
+            taken.append(time.perf_counter() - begin)
+    finally:
+        server.terminate()
+        server.wait(20)
+    yield Row("mkdocs serve: edit, until the page is served", median(taken[1:]), 10, target=1.5)
+
+
+def _until_served(address: str, mark: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(OSError), urllib.request.urlopen(address, timeout=30) as response:
+            if mark in response.read().decode():
+                return
+        time.sleep(0.02)
+    raise SystemExit(f"bench: {address} did not come with {mark}")
 
 
 IN_PYODIDE = """

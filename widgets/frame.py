@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from markupsafe import Markup
+
 from widgets.environment import environment
 from widgets.figures import Panels
 from widgets.state import State, parse
@@ -29,8 +31,8 @@ def key(module: ModuleType, query: str) -> str:
 def element(
     module: ModuleType, query: str, element_id: str, base: str, runtime: str, frames_src: str
 ) -> str:
-    """The custom element as it stands in a page: first frame, tools, and the last frame for
-    readers without JavaScript. ``runtime`` is the site path of the boot manifest,
+    """The custom element as it stands in a page: first frame, tools, and the frames that readers
+    without JavaScript see. ``runtime`` is the site path of the boot manifest,
     ``frames_src`` that of the prerendered frames."""
     state: State = parse(module.FIELDS, query)
     template = environment().get_template("element.html")
@@ -41,6 +43,9 @@ def element(
         base=base,
         runtime=runtime,
         frames_src=frames_src,
-        first=frame(module, query, element_id, base),
-        last=frame(module, module.last(state), f"{element_id}-last", base),
+        first=Markup(frame(module, query, element_id, base)),
+        still=[
+            (words, Markup(frame(module, q, f"{element_id}-{i}", base)))
+            for i, (words, q) in enumerate(module.still(state))
+        ],
     )

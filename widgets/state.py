@@ -99,6 +99,12 @@ class State:
         return urlencode({f.name: f.default for f in self.fields if f.cursor})
 
 
+def _spaced(text: str) -> str:
+    """``text`` within Chinese: a space where it begins or ends in Latin letters or digits."""
+    before = " " if text[:1].isascii() else ""
+    return before + text + (" " if text[-1:].isascii() else "")
+
+
 def parse(fields: tuple[Field, ...], query: str) -> State:
     """The state that ``query`` describes. Of a repeated key the last value counts."""
     given = dict(parse_qsl(query[:MAX_QUERY], keep_blank_values=True))
@@ -124,10 +130,9 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
             continue
         fits = f.read(str(kept), values) is not None
         values[f.name] = kept if fits else f.default
-        typed = shown(text) or "空"
-        says = (
-            f"{f.label}要填 {f.accepted(values).chinese}；「{typed}」不行，仍用 {values[f.name]}。"
-        )
+        wrong = f"「{shown(text)}」不行" if text.strip() else "没有填"
+        accepted = f.accepted(values).chinese
+        says = f"{_spaced(f.label)}要填{_spaced(accepted)}；{wrong}，仍用 {values[f.name]}。"
         notices.append(Notice(f.name, text, f.accepted(values), says))
     if former and notices and all(f.cursor or values[f.name] == former[f.name] for f in fields):
         # Nothing was taken, so nothing starts afresh: the cursor stays where it was.

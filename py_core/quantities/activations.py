@@ -8,12 +8,17 @@ width, heads, tensor-parallel cards, layers.
 
 from __future__ import annotations
 
+from py_core.quantities.splits import stages, tensor_cards
 from py_core.quantity import At, quantity
-from py_core.terms import Term
+from py_core.terms import Named, Term
 
 _NO_PARALLEL = "korthikanti.bytes_no_parallel"
 _TENSOR = "korthikanti.bytes_tp"
 _FORMULA = "按 Korthikanti 等的 GPT 公式"
+
+
+def activation_bytes_each(at: At) -> Named:
+    return at.given("2", 2, "B/token", "激活以 bf16 存放和传输，每个 token 的每个元素 2 字节")
 
 
 def _linear(at: At) -> Term:
@@ -29,7 +34,7 @@ def _scores(at: At) -> Term:
 def _split(at: At) -> Term:
     """What tensor parallelism leaves whole (10) and what it cuts (24)."""
     whole = at.printed(_TENSOR, "10", 10, "B/token")
-    return whole + at.printed(_TENSOR, "24", 24, "B/token") / at.tensor_parallel
+    return whole + at.printed(_TENSOR, "24", 24, "B/token") / tensor_cards(at)
 
 
 def _elements(at: At) -> Term:
@@ -37,14 +42,16 @@ def _elements(at: At) -> Term:
     return at.sequence * at.micro_batch * at("model.hidden") * at("model.layers")
 
 
-@quantity("activations.coefficient", "B/token", "34 的来历：注意力、前馈、两个 LayerNorm")
+@quantity(
+    "activations.coefficient", "B/token", "系数 34 的来历：注意力、前馈、两个 LayerNorm 各存多少"
+)
 def _(at: At) -> Term:
     parts = "korthikanti.coefficient_parts"
     attention, mlp, norms = (at.printed(parts, str(n), n, "B/token") for n in (11, 19, 4))
     return attention + mlp + norms
 
 
-@quantity("activations.no_parallel", "GB", f"激活，什么都不切、不重算（{_FORMULA}）", "Act")
+@quantity("activations.no_parallel", "GB", f"激活，不切也不重算（{_FORMULA}）", "Act")
 def _(at: At) -> Term:
     return _elements(at) * (_linear(at) + _scores(at))
 
@@ -58,12 +65,12 @@ def _(at: At) -> Term:
 
 @quantity("activations.tensor", "GB", f"激活，张量并行（{_FORMULA}）", "Act_t")
 def _(at: At) -> Term:
-    return _elements(at) * (_split(at) + _scores(at) / at.tensor_parallel)
+    return _elements(at) * (_split(at) + _scores(at) / tensor_cards(at))
 
 
 @quantity("activations.tensor_sequence", "GB", f"激活，张量并行加序列并行（{_FORMULA}）", "Act_ts")
 def _(at: At) -> Term:
-    return _elements(at) / at.tensor_parallel * (_linear(at) + _scores(at))
+    return _elements(at) / tensor_cards(at) * (_linear(at) + _scores(at))
 
 
 @quantity("activations.tensor_selective", "GB", f"激活，张量并行加选择性重算（{_FORMULA}）")
@@ -78,7 +85,7 @@ def _(at: At) -> Term:
     "Act_tss",
 )
 def _(at: At) -> Term:
-    return _linear(at) * _elements(at) / at.tensor_parallel
+    return _linear(at) * _elements(at) / tensor_cards(at)
 
 
 @quantity("activations.full_recompute", "GB", f"激活，全部重算：每层只存输入（{_FORMULA}）")
@@ -93,11 +100,21 @@ def _(at: At) -> Term:
     f"激活，张量、序列并行加选择性重算，交错流水线的第一级（{_FORMULA}）",
 )
 def _(at: At) -> Term:
-    # The first stage keeps p micro-batches of L/p layers, and (p−1)/v more when interleaved.
-    p, v, whole = at.pipeline_stages, at.interleave, at("activations.tensor_sequence_selective")
-    return whole if at.scenario.interleave == 1 else whole * (1 + (p - 1) / (p * v))
+    # L/p layers, of as many micro-batches as are in flight.
+    in_flight, p = at("interleaved.in_flight"), stages(at, at.scenario.interleave)
+    return at("activations.tensor_sequence_selective") * in_flight / p
 
 
-@quantity("activations.memory_left", "GB", "ZeRO-3 剩下的显存再放进激活，还剩多少（负数：放不下）")
+@quantity(
+    "activations.message_bytes",
+    "MB",
+    "一个微批在一层出口的激活：张量并行每次 all-reduce 的，也是流水线往下一级传的",
+    "G_a",
+)
+def _(at: At) -> Term:
+    return activation_bytes_each(at) * at.sequence * at.micro_batch * at("model.hidden")
+
+
+@quantity("activations.memory_left", "GB", "ZeRO-3 剩下的显存再放进激活，还剩多少（负数：装不下）")
 def _(at: At) -> Term:
     return at("zero3.memory_left") - at("activations.selective")

@@ -18,7 +18,7 @@ def _in_one_node(at: At) -> bool:
     return at.scenario.cards <= at.scenario.cards_per_node
 
 
-@quantity("link.bandwidth", "GB/s", "最慢一段链路的单向带宽：卡都在一台机器里就用机内的", "W")
+@quantity("link.bandwidth", "GB/s", "最慢一段链路的单向带宽：卡都在一台机器里时，是机内带宽", "W")
 def _(at: At) -> Term:
     return at.node_bandwidth if _in_one_node(at) else at.bandwidth
 
@@ -28,7 +28,7 @@ def _(at: At) -> Term:
     return at.node_latency if _in_one_node(at) else at.latency
 
 
-@quantity("cluster.cards_in_node", "count", "一台机器里参与的卡数", "g")
+@quantity("cluster.cards_in_node", "count", "一台机器里参与数据并行的卡数", "g")
 def _(at: At) -> Term:
     return smaller(at.cards, at.cards_per_node)
 
@@ -160,7 +160,7 @@ def _(at: At) -> Term:
     return (2 * n - 1) / (n - 1)
 
 
-@quantity("ring.cards_above_coefficient", "count", "系数从几张卡起超过 1.9", "N_x")
+@quantity("ring.cards_above_coefficient", "count", "环形：系数从几张卡起超过 1.9", "N_x")
 def _(at: At) -> Term:
     # 2(N−1)/N > x  ⇔  N > 2/(2−x)
     x = at.given("x", Fraction(19, 10), "ratio", "本课随手取的一个接近 2 的系数")

@@ -22,7 +22,9 @@ def _(at: At) -> Term:
     return at("communication.seconds") / at("backward.seconds")
 
 
-@quantity("communication.break_even_tokens", "tokens", "每张卡从多少 token 起，通信比反向短", "T*")
+@quantity(
+    "communication.break_even_tokens", "tokens", "每张卡每步从多少 token 起，通信比反向短", "T*"
+)
 def _(at: At) -> Term:
     per_token = flops_each(at, 4) * at("model.compute_parameters") / at.flops
     one = at.given("1", 1, "tokens", "再多一个 token，就严格地短了")

@@ -8,8 +8,9 @@ piece per card, the last card has the most; zig-zag gives card r pieces r and 2c
 
 from __future__ import annotations
 
-from py_core.errors import Accepted, ConfigError, ScenarioError
-from py_core.quantities.tensor_parallel import activation_bytes_each
+from py_core.errors import Accepted, ConfigError
+from py_core.quantities.activations import activation_bytes_each
+from py_core.quantities.splits import ulysses_cards, whole_pieces
 from py_core.quantity import At, quantity
 from py_core.terms import Named, Term, rounded_up, square
 
@@ -25,7 +26,7 @@ def _pairs(at: At, card: Term | int, piece: Term) -> Term:
 
 @quantity("context_parallel.piece_tokens", "tokens", "上下文并行：连续切分，每张卡的 token 数", "ℓ")
 def _(at: At) -> Term:
-    _check_pieces(at)
+    whole_pieces(at, at.scenario.context_parallel, "context_parallel", "上下文并行的卡数")
     return at.sequence / at.context_parallel
 
 
@@ -33,18 +34,9 @@ def _(at: At) -> Term:
     "context_parallel.half_piece_tokens", "tokens", "zig-zag：每张卡两段，每段的 token 数", "u"
 )
 def _(at: At) -> Term:
-    _check_pieces(at)
-    return at.sequence / (2 * at.context_parallel)
-
-
-def _check_pieces(at: At) -> None:
     pieces = 2 * at.scenario.context_parallel
-    if at.scenario.sequence % pieces:
-        accepted = Accepted(
-            f"a multiple of 2 × context_parallel = {pieces}",
-            f"上下文并行卡数两倍（{pieces}）的倍数",
-        )
-        raise ScenarioError("sequence", at.scenario.sequence, accepted)
+    whole_pieces(at, pieces, "2 × context_parallel", "上下文并行的卡数的两倍")
+    return at.sequence / (2 * at.context_parallel)
 
 
 @quantity("context_parallel.pairs_first", "pairs", "连续切分：第一张卡要算的注意力对数", "A_first")
@@ -96,6 +88,20 @@ for _card in range(4):
     _example_card(_card)
 
 
+def _example_zigzag_card(card: int) -> None:
+    name = f"context_parallel.example_zigzag_card{card}"
+
+    @quantity(name, "pairs", f"例子，zig-zag：{card} 号卡一头一尾两段的对数", f"A_zz{card}")
+    def _(at: At) -> Term:
+        n, c = _example(at)
+        r, u = at.given("r", card, "count", "卡的编号"), n / (2 * c)
+        return _pairs(at, r, u) + _pairs(at, 2 * c - 1 - r, u)
+
+
+for _card in range(4):
+    _example_zigzag_card(_card)
+
+
 @quantity("context_parallel.example_zigzag", "pairs", "例子，zig-zag：每张卡的对数", "A_zz")
 def _(at: At) -> Term:
     n, c = _example(at)
@@ -116,29 +122,51 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "context_parallel.ring_sent_per_card", "GB", "Ring Attention：每层前向，每张卡发出的 K、V"
+    "context_parallel.ring_sent_per_card",
+    "GB",
+    "Ring Attention：每个全注意力层前向，每张卡发出的 K、V",
 )
 def _(at: At) -> Term:
+    whole_pieces(at, at.scenario.context_parallel, "context_parallel", "上下文并行的卡数")
     c = at.context_parallel
     return (c - 1) / c * at("context_parallel.kv_bytes")
 
 
-@quantity("ulysses.sent_per_card", "GB", "Ulysses：每层前向，每张卡发出的 Q、K、V 和输出")
-def _(at: At) -> Term:
-    c = at.context_parallel
+def _ulysses(at: At, kv_width: Term) -> Term:
+    """What a card keeps of its own piece stays; the rest, 1/c for each other card, is sent."""
+    c = ulysses_cards(at)
     query_and_output = at("model.heads") * (at("model.head_dim") + at("model.v_head_dim"))
-    width = query_and_output + _kv_width(at)
-    return (c - 1) / c * (at.sequence / c) * width * activation_bytes_each(at)
+    return (
+        (c - 1) / c * (at.sequence / c) * (query_and_output + kv_width) * activation_bytes_each(at)
+    )
 
 
-@quantity("ulysses.limit", "count", "Ulysses 不复制 K、V 时最多切到几张卡：K、V 的头数")
+@quantity(
+    "ulysses.sent_per_card",
+    "GB",
+    "Ulysses：每个全注意力层前向，每张卡发出的 Q、K、V 和输出；K、V 头不够分就复制",
+)
+def _(at: At) -> Term:
+    return _ulysses(at, at("ulysses.kv_copies") * _kv_width(at))
+
+
+@quantity(
+    "ulysses.sent_per_card_unreplicated",
+    "GB",
+    "Ulysses，假如 K、V 不用复制：每个全注意力层前向，每张卡发出的 Q、K、V 和输出",
+)
+def _(at: At) -> Term:
+    return _ulysses(at, _kv_width(at))
+
+
+@quantity("ulysses.limit", "count", "Ulysses 不复制 K、V 时最多切到几张卡：K、V 的头数", "c_max")
 def _(at: At) -> Term:
     return at("model.kv_heads")
 
 
-@quantity("ulysses.kv_copies", "count", "Ulysses：每个 K、V 头要放在几张卡上")
+@quantity("ulysses.kv_copies", "count", "Ulysses：每个 K、V 头要放在几张卡上", "r_kv")
 def _(at: At) -> Term:
-    return rounded_up(at.context_parallel / at("model.kv_heads"))
+    return rounded_up(ulysses_cards(at) / at("model.kv_heads"))
 
 
 @quantity("linear_attention.state_bytes", "MB", "每个 Gated DeltaNet 层：一条序列在切口处传的状态")

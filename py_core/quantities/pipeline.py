@@ -1,15 +1,29 @@
 """Pipeline parallelism: bubbles and micro-batches in flight.
 
 GPipe (Huang et al. 2018), 1F1B (Narayanan et al. 2019), interleaved 1F1B (Narayanan et
-al. 2021, §2.2). A bubble is given over the ideal time, as Megatron-LM does, and over the
-whole time, as GPipe does; the page has to say which.
+al. 2021, §2.2.2). The last needs its micro-batches in whole rounds of p, and other numbers
+are refused, unless v = 1, which is 1F1B. A bubble is given over the ideal time, as
+Megatron-LM does, and over the whole time, as GPipe does; the page has to say which.
 """
 
 from __future__ import annotations
 
-from py_core.quantities.tensor_parallel import activation_bytes_each
+from py_core.quantities.splits import refuse, stages
 from py_core.quantity import At, quantity
-from py_core.terms import Term, smaller
+from py_core.terms import Named, Term, smaller
+
+
+def _interleaved(at: At) -> tuple[Named, Named, Named]:
+    """p, m and v. Raises ScenarioError where the interleaved schedule cannot run."""
+    p, m = at.scenario.pipeline_stages, at.scenario.micro_batches
+    if at.scenario.interleave > 1 and m % p:
+        refuse(
+            at,
+            "micro_batches",
+            f"a multiple of pipeline_stages = {p} (interleaved pipeline)",
+            f"级数 {p} 的倍数（交错流水线一轮一轮地喂）",
+        )
+    return at.pipeline_stages, at.micro_batches, at.interleave
 
 
 @quantity("pipeline.bubble_over_ideal", "%", "GPipe 与 1F1B 的气泡：空等占理想时间的比例")
@@ -25,18 +39,19 @@ def _(at: At) -> Term:
 
 @quantity("interleaved.bubble_over_ideal", "%", "交错流水线的气泡：空等占理想时间的比例")
 def _(at: At) -> Term:
-    return (at.pipeline_stages - 1) / (at.interleave * at.micro_batches)
+    p, m, v = _interleaved(at)
+    return (p - 1) / (v * m)
 
 
 @quantity("interleaved.bubble_of_total", "%", "交错流水线的气泡：空等占总时间的比例")
 def _(at: At) -> Term:
-    p, m, v = at.pipeline_stages, at.micro_batches, at.interleave
+    p, m, v = _interleaved(at)
     return (p - 1) / (v * m + p - 1)
 
 
 @quantity("interleaved.communication_factor", "count", "交错流水线：级间通信是 1F1B 的几倍")
 def _(at: At) -> Term:
-    return at.interleave
+    return _interleaved(at)[2]
 
 
 @quantity("gpipe.in_flight", "count", "GPipe：第一级同时留着激活的微批数", "n_gpipe")
@@ -49,22 +64,24 @@ def _(at: At) -> Term:
     return smaller(at.pipeline_stages, at.micro_batches)
 
 
-@quantity("interleaved.in_flight", "count", "交错流水线：第一级留着的激活，折合成微批数")
+@quantity(
+    "interleaved.in_flight", "count", "交错流水线：第一级同时留着的激活，折合成微批数", "n_inter"
+)
 def _(at: At) -> Term:
-    p, v = at.pipeline_stages, at.interleave
-    return at("1f1b.in_flight") if at.scenario.interleave == 1 else p * (1 + (p - 1) / (p * v))
-
-
-@quantity("pipeline.boundary_bytes", "MB", "相邻两级之间，一个微批单程传的激活字节", "G_p")
-def _(at: At) -> Term:
-    return activation_bytes_each(at) * at.sequence * at.micro_batch * at("model.hidden")
+    # Korthikanti et al. 2023, §4.2.3; but never more than there are.
+    p, m, v = _interleaved(at)
+    return smaller(p if at.scenario.interleave == 1 else p * (1 + (p - 1) / (p * v)), m)
 
 
 @quantity("pipeline.sent_per_step", "GB", "相邻两级之间，一步里来回传的字节")
 def _(at: At) -> Term:
-    return 2 * at.micro_batches * at("pipeline.boundary_bytes")
+    if at.scenario.pipeline_stages == 1:
+        refuse(
+            at, "pipeline_stages", "at least 2: one stage has no next", "至少是 2：一级没有下一级"
+        )
+    return 2 * at.micro_batches * at("activations.message_bytes")
 
 
 @quantity("pipeline.layers_per_stage", "count", "平均每级的层数")
 def _(at: At) -> Term:
-    return at("model.layers") / at.pipeline_stages
+    return at("model.layers") / stages(at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_core.quantities.compute import flops_each
+from py_core.quantities.splits import stages, tensor_cards
 from py_core.quantity import At, quantity
 from py_core.terms import Named, Term
 
@@ -17,7 +18,10 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "dsv3.gpu_hours_from_rate", "h", "每万亿 token 的机时乘以 token 数，应与报告的合计相等", "H₁·D"
+    "dsv3.gpu_hours_from_rate",
+    "h",
+    "DeepSeek-V3：每万亿 token 的机时乘以 token 数，应与报告的合计相等",
+    "H₁·D",
 )
 def _(at: At) -> Term:
     rate = at.printed("dsv3.gpu_hours_per_trillion_tokens", "H₁", 180_000, "h")
@@ -55,15 +59,29 @@ def _(at: At) -> Term:
 
 @quantity("dsv3.expert_replicas", "count", "DeepSeek-V3：每个专家在全部卡上有几份", "R")
 def _(at: At) -> Term:
-    pp = at.fact("dsv3.pipeline_parallel", "PP", "count")
-    ep = at.fact("dsv3.expert_parallel", "EP", "count")
-    return at.fact("dsv3.gpus", "n", "count") / (pp * ep)
+    return at.fact("dsv3.gpus", "n", "count") / at("dsv3.cards_per_replica")
 
 
-@quantity("dsv3.cards", "count", "DeepSeek-V3：流水线 × 专家并行 × 副本")
+@quantity(
+    "dsv3.cards_per_replica",
+    "count",
+    "DeepSeek-V3：一套专家要用的卡数，流水线级数 × 专家并行",
+    "PP·EP",
+)
 def _(at: At) -> Term:
     pp = at.fact("dsv3.pipeline_parallel", "PP", "count")
-    return pp * at.fact("dsv3.expert_parallel", "EP", "count") * at("dsv3.expert_replicas")
+    return pp * at.fact("dsv3.expert_parallel", "EP", "count")
+
+
+@quantity(
+    "dsv3.expert_parallel_cards",
+    "count",
+    "DeepSeek-V3：专家并行跨的机器数 × 每台的卡数",
+    "D·g_DS",
+)
+def _(at: At) -> Term:
+    nodes = at.fact("dsv3.expert_parallel_nodes", "D", "count")
+    return nodes * at.fact("dsv3.gpus_per_node", "g_DS", "count")
 
 
 @quantity(
@@ -110,7 +128,12 @@ _product(
 )
 
 
-@quantity("llama3.cards_misprinted", "count", "表 4 第 3 行若照旧版误印的 DP 去乘", "n_4")
+@quantity(
+    "llama3.cards_misprinted",
+    "count",
+    "Llama 3 405B：表 4 第 3 行若照旧版误印的 DP 去乘，得到的卡数",
+    "n_4",
+)
 def _(at: At) -> Term:
     fact = "llama3.row3_parallelism"
     tp, cp, pp = (at.printed(fact, s, n) for s, n in (("TP", 8), ("CP", 16), ("PP", 16)))
@@ -125,7 +148,7 @@ def _(at: At) -> Term:
 @quantity(
     "llama3.tflops_over_peak",
     "%",
-    "印出的有效算力除以峰值：它取过整，所以不等于印出的 MFU",
+    "Llama 3 405B：印出的有效算力除以峰值；它取过整，所以不等于印出的 MFU",
     "u",
 )
 def _(at: At) -> Term:
@@ -138,13 +161,13 @@ def _(at: At) -> Term:
     return at.tensor_parallel * at.context_parallel * at.pipeline_stages * at.cards
 
 
-@quantity("combined.parameters_per_card", "B params", "张量并行加流水线：每张卡上的参数")
+@quantity("combined.parameters_per_card", "B params", "张量并行加流水线：平均每张卡上的参数")
 def _(at: At) -> Term:
-    return at("model.parameters") / (at.tensor_parallel * at.pipeline_stages)
+    return at("model.parameters") / (tensor_cards(at) * stages(at))
 
 
 @quantity(
-    "combined.gradient_bytes", "GB", "张量并行加流水线之后，数据并行每张卡要同步的梯度", "G_tp"
+    "combined.gradient_bytes", "GB", "张量并行加流水线之后，数据并行平均每张卡要同步的梯度", "G_tp"
 )
 def _(at: At) -> Term:
-    return at("gradient.bytes") / (at.tensor_parallel * at.pipeline_stages)
+    return at("gradient.bytes") / (tensor_cards(at) * stages(at))

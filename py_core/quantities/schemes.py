@@ -6,13 +6,15 @@ is its steps, what its busiest card sends, what all cards send together, and the
 that have to go through one after another. Time = steps × α + those bytes ÷ W.
 
 Every scheme registers the same six names: ``<scheme>.steps``, ``.sent_by_busiest``,
-``.sent_in_total``, ``.latency_seconds``, ``.bandwidth_seconds``, ``.seconds``.
+``.sent_in_total``, ``.latency_seconds``, ``.bandwidth_seconds``, ``.seconds``; those that
+the executor runs also have what its ledger says (:mod:`py_core.quantities.ledger`).
 """
 
 from __future__ import annotations
 
 from math import isqrt
 
+from py_core.quantities.ledger import read_ledger
 from py_core.quantity import At, Formula, quantity
 from py_core.terms import Applied, Term, ceil_log2, floor_log2
 
@@ -66,6 +68,7 @@ def _scheme(
         bandwidth or default_bandwidth
     )
     quantity(f"{name}.seconds", "s", f"{says}：总时间，固定开销加搬字节", f"t_{name}")(seconds)
+    read_ledger(name, says)
 
 
 _scheme(
@@ -170,12 +173,12 @@ _scheme(
 _scheme(
     "direct",
     "两步直达（每两张卡都直接相连）",
-    steps=lambda at: at.given("2", 2, "count", "一步归约散发，一步全收集"),
+    steps=lambda at: at.given("2", 2, "count", "一步 reduce-scatter，一步 all-gather"),
     busiest=_optimal,
 )
 _scheme(
     "one-shot",
-    "一步直达：每张卡把整份梯度发给其他所有卡",
+    "一步直达（每张卡把整份梯度发给其他所有卡）",
     steps=lambda at: at.given("1", 1, "count", "所有卡同时发给所有卡"),
     busiest=lambda at: (at.cards - 1) * _g(at),
     total=lambda at: at.cards * (at.cards - 1) * _g(at),
@@ -194,7 +197,7 @@ def _across(at: At) -> Term:
 
 _scheme(
     "hierarchical",
-    "分层：机内归约散发，机间环形，机内全收集",
+    "分层（机内 reduce-scatter，机间环形，机内 all-gather）",
     steps=lambda at: 2 * (at("cluster.cards_in_node") - 1) + 2 * (at("cluster.nodes") - 1),
     busiest=lambda at: _inside(at) + _across(at),
     latency=lambda at: (
@@ -219,7 +222,7 @@ def _(at: At) -> Term:
 
 _scheme(
     "torus",
-    "二维环面：先沿行、再沿列的环形",
+    "二维环面（先沿行、再沿列的环形）",
     steps=lambda at: 2 * (at("torus.rows") - 1) + 2 * (at("torus.columns") - 1),
     busiest=lambda at: (
         2 * (at("torus.rows") - 1) / at("torus.rows") * _g(at)
@@ -228,7 +231,7 @@ _scheme(
 )
 _scheme(
     "in-network",
-    "在网归约：由交换机加总",
+    "在网归约（由交换机加总）",
     steps=lambda at: at.given("2", 2, "count", "上行一跳，下行一跳"),
     busiest=_g,
     total=lambda at: at.cards * _g(at),

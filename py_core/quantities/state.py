@@ -71,6 +71,8 @@ def _(at: At) -> Term:
     return at.card_memory - at("state.bytes")
 
 
-@quantity("state.bytes_of_all_cards", "GB", "数据并行时所有卡上的模型状态合计：每张卡一整份")
+@quantity(
+    "state.bytes_of_all_cards", "GB", "数据并行时所有卡上的模型状态合计：每张卡一整份", "S_all"
+)
 def _(at: At) -> Term:
     return at.cards * at("state.bytes")

@@ -7,54 +7,49 @@ the loss, and the extra all-gather that sequence parallelism adds in the backwar
 
 from __future__ import annotations
 
+from py_core.quantities.splits import tensor_cards
 from py_core.quantity import At, quantity
-from py_core.terms import Named, Term, rounded_up
-
-
-def activation_bytes_each(at: At) -> Named:
-    return at.given("2", 2, "B/token", "激活以 bf16 存放和传输，每个 token 的每个元素 2 字节")
+from py_core.terms import Term, rounded_up
 
 
 @quantity(
-    "tensor_parallel.allreduces_per_layer", "count", "每层的 all-reduce 次数：前向加反向", "n_ar"
+    "tensor_parallel.allreduces_per_layer",
+    "count",
+    "张量并行：每层的 all-reduce 次数，前向加反向",
+    "n_ar",
 )
 def _(at: At) -> Term:
     fact = "megatron.allreduces_per_layer"
     return at.printed(fact, "n_fwd", 2) + at.printed(fact, "n_bwd", 2)
 
 
-@quantity(
-    "tensor_parallel.message_bytes", "MB", "一次 all-reduce 的字节：一个微批在一层的激活", "G_t"
-)
-def _(at: At) -> Term:
-    return activation_bytes_each(at) * at.sequence * at.micro_batch * at("model.hidden")
-
-
 @quantity("tensor_parallel.sent_per_card", "GB", "张量并行：每张卡每个微批发出的字节", "A_t")
 def _(at: At) -> Term:
-    t = at.tensor_parallel
+    t = tensor_cards(at)
     times = at("model.layers") * at("tensor_parallel.allreduces_per_layer")
-    return times * (2 * (t - 1) / t) * at("tensor_parallel.message_bytes")
+    return times * (2 * (t - 1) / t) * at("activations.message_bytes")
 
 
-@quantity("tensor_parallel.seconds_in_node", "s", "张量并行在一台机器内：通信时间")
+@quantity("tensor_parallel.seconds_in_node", "s", "张量并行都在一台机器之内：每个微批的通信时间")
 def _(at: At) -> Term:
     return at("tensor_parallel.sent_per_card") / at.node_bandwidth
 
 
-@quantity("tensor_parallel.seconds_across_nodes", "s", "张量并行跨机器：通信时间")
+@quantity("tensor_parallel.seconds_across_nodes", "s", "张量并行跨机器：每个微批的通信时间")
 def _(at: At) -> Term:
     return at("tensor_parallel.sent_per_card") / at.bandwidth
 
 
-@quantity("tensor_parallel.syncs_per_step", "count", "一个微批里，各层要停下来同步几次")
+@quantity(
+    "tensor_parallel.syncs_per_step", "count", "张量并行：一个微批走完各层，一共要停下来同步几次"
+)
 def _(at: At) -> Term:
     return at("model.layers") * at("tensor_parallel.allreduces_per_layer")
 
 
-@quantity("tensor_parallel.kv_copies", "count", "每个 K、V 头要放在几张卡上")
+@quantity("tensor_parallel.kv_copies", "count", "张量并行：每个 K、V 头要放在几张卡上")
 def _(at: At) -> Term:
-    return rounded_up(at.tensor_parallel / at("model.kv_heads"))
+    return rounded_up(tensor_cards(at) / at("model.kv_heads"))
 
 
 @quantity(

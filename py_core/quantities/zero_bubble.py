@@ -3,13 +3,16 @@
 Qi et al. 2023 write B for the backward of the inputs alone and W for that of the weights,
 so a whole backward is B + W. DeepSeek-V3 (Table 2) writes B for the *whole* backward.
 Slots: F = B = W = 1 in the first notation, so a whole backward takes 2.
+
+The bubbles hold only where the pipe fills: with as many micro-batches as are in flight,
+and for DualPipe an even number of them, 2p or more (deepseek-ai/DualPipe asserts that).
 """
 
 from __future__ import annotations
 
-from py_core.errors import Accepted, ScenarioError
+from py_core.quantities.splits import refuse
 from py_core.quantity import At, quantity
-from py_core.terms import Named, Term
+from py_core.terms import Named, Term, smaller
 
 
 def _slots(at: At) -> tuple[Named, Named, Named]:
@@ -29,14 +32,34 @@ def _full_slots(at: At) -> tuple[Named, Named, Named, Named]:
     )
 
 
-def _even_stages(at: At) -> Named:
-    if at.scenario.pipeline_stages % 2:
-        accepted = Accepted("an even number (DualPipe)", "偶数（DualPipe 从两头同时喂）")
-        raise ScenarioError("pipeline_stages", at.scenario.pipeline_stages, accepted)
+def _filled(at: At, least: int, scheme: str) -> Named:
+    """The stages p, where at least ``least`` micro-batches fill the pipe of ``scheme``."""
+    if at.scenario.micro_batches < least:
+        refuse(
+            at,
+            "micro_batches",
+            f"at least {least} for {scheme} of {at.scenario.pipeline_stages} stages",
+            f"至少是 {least}：{at.scenario.pipeline_stages} 级的 {scheme} 要这么多微批才填得满",
+        )
     return at.pipeline_stages
 
 
-@quantity("pipeline.ideal_slots", "count", "没有气泡时，每级要做的格数", "n_ideal")
+def _h1(at: At) -> Named:
+    return _filled(at, at.scenario.pipeline_stages, "ZB-H1")
+
+
+def _h2(at: At) -> Named:
+    return _filled(at, 2 * at.scenario.pipeline_stages - 1, "ZB-H2")
+
+
+def _dualpipe(at: At) -> Named:
+    for field in ("pipeline_stages", "micro_batches"):
+        if getattr(at.scenario, field) % 2:
+            refuse(at, field, "an even number (DualPipe)", "偶数（DualPipe 从两头同时喂）")
+    return _filled(at, 2 * at.scenario.pipeline_stages, "DualPipe")
+
+
+@quantity("pipeline.ideal_slots", "count", "没有气泡时，每级要占的格数", "n_ideal")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
     return at.micro_batches * (f + b + w)
@@ -51,19 +74,19 @@ def _(at: At) -> Term:
 @quantity("zb_h1.idle_slots", "count", "ZB-H1：每级空等的格数", "n_h1")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
-    return (at.pipeline_stages - 1) * (f + b - w)
+    return (_h1(at) - 1) * (f + b - w)
 
 
 @quantity("zb_h2.idle_slots", "count", "ZB-H2：每级空等的格数", "n_h2")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
-    return (at.pipeline_stages - 1) * (f + b - 2 * w)
+    return (_h2(at) - 1) * (f + b - 2 * w)
 
 
 @quantity("zb1p.idle_slots", "count", "ZB1P（即 ZB-H1，DeepSeek-V3 的记法）：每级空等的格数")
 def _(at: At) -> Term:
     f, b, w, _ = _full_slots(at)
-    return (at.pipeline_stages - 1) * (f + b - 2 * w)
+    return (_h1(at) - 1) * (f + b - 2 * w)
 
 
 @quantity(
@@ -71,7 +94,7 @@ def _(at: At) -> Term:
 )
 def _(at: At) -> Term:
     _, b, w, both = _full_slots(at)
-    return (_even_stages(at) / 2 - 1) * (both + b - 3 * w)
+    return (_dualpipe(at) / 2 - 1) * (both + b - 3 * w)
 
 
 @quantity("dualpipe.idle_slots_split", "count", "DualPipe（Zero Bubble 的记法）：每级空等的格数")
@@ -80,11 +103,11 @@ def _(at: At) -> Term:
     both = at.given(
         "F&(B+W)", 3, "count", "重叠着做的一个前向和一个反向，占 3 格（约定通信全藏住）"
     )
-    return (_even_stages(at) / 2 - 1) * (both + b - 2 * w)
+    return (_dualpipe(at) / 2 - 1) * (both + b - 2 * w)
 
 
 def _derived(name: str, says: str) -> None:
-    @quantity(f"{name}.slots", "count", f"{says}：一步总共的格数")
+    @quantity(f"{name}.slots", "count", f"{says}：一步里每级从头到尾的格数")
     def _(at: At) -> Term:
         return at("pipeline.ideal_slots") + at(f"{name}.idle_slots", "n_idle")
 
@@ -105,23 +128,24 @@ for _name, _says in (
 @quantity("zb_h1.over_1f1b", "ratio", "ZB-H1 的气泡是 1F1B 的几分之几（F = B = W）")
 def _(at: At) -> Term:
     # The stages cancel, so that one stage (no bubble at all) divides nothing by zero.
+    _h1(at)
     f, b, w = _slots(at)
     return (f + b - w) / (f + b + w)
 
 
-@quantity("zb_h1.in_flight", "count", "ZB-H1：最多留着激活的微批数")
+@quantity("zb_h1.in_flight", "count", "ZB-H1：第一级最多同时留着激活的微批数")
 def _(at: At) -> Term:
-    return at.pipeline_stages
+    return smaller(at.pipeline_stages, at.micro_batches)
 
 
-@quantity("zb_h2.in_flight", "count", "ZB-H2：最多留着激活的微批数")
+@quantity("zb_h2.in_flight", "count", "ZB-H2：第一级最多同时留着激活的微批数")
 def _(at: At) -> Term:
-    return 2 * at.pipeline_stages - 1
+    return smaller(2 * at.pipeline_stages - 1, at.micro_batches)
 
 
-@quantity("dualpipe.in_flight", "count", "DualPipe：每张卡留着激活的微批数")
+@quantity("dualpipe.in_flight", "count", "DualPipe：每张卡同时留着激活的微批数")
 def _(at: At) -> Term:
-    return _even_stages(at) + 1
+    return _dualpipe(at) + 1
 
 
 @quantity("dualpipe.parameter_copies", "count", "DualPipe：每张卡放几份参数")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_core.claims import claim
+from py_core.claims import claim, multiplied
 from py_core.quantity import At
 from py_core.terms import Comparison
 
@@ -16,9 +16,13 @@ def _(at: At) -> list[Comparison]:
     return [at("state.bytes") > at.card_memory]
 
 
-@claim("copies_stay_whole", "卡再多，数据并行每张卡的模型状态也不会变小")
+@claim("copies_stay_whole", "卡数翻倍，数据并行每张卡的模型状态一点不少，所有卡合计也翻倍")
 def _(at: At) -> list[Comparison]:
-    return [at.where(cards=1024)("state.bytes").equals(at("state.bytes"))]
+    few, many = multiplied(at, "cards", 2)
+    return [
+        many("state.bytes").equals(few("state.bytes")),
+        many("state.bytes_of_all_cards").equals(2 * few("state.bytes_of_all_cards")),
+    ]
 
 
 @claim("dsv3_takes_centuries_on_one_card", "DeepSeek-V3 的预训练放到一张卡上，要几百年")

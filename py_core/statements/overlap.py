@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py_core.claims import claim, line
+from py_core.claims import claim, line, multiplied
 from py_core.quantity import At
 from py_core.terms import Comparison
 
@@ -29,7 +29,7 @@ def _(at: At) -> list[Comparison]:
 
 @claim("comm_ignores_tokens", "每张卡的 token 变成四倍，通信一点不变，反向也变成四倍")
 def _(at: At) -> list[Comparison]:
-    few, many = at.where(tokens=4096), at.where(tokens=16384)
+    few, many = multiplied(at, "tokens", 4)
     return [
         many("communication.seconds").equals(few("communication.seconds")),
         many("backward.seconds").equals(4 * few("backward.seconds")),

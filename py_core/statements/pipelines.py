@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from py_core.claims import claim, line
 from py_core.quantity import At
-from py_core.terms import Comparison
+from py_core.terms import Comparison, total
 
 # Pipelines.
 
 
-@claim("interleaving_divides_bubble", "交错成 v 段，气泡正好除以 v")
+@claim("interleaving_divides_bubble", "流水线交错成 v 段，气泡正好是原来的 v 分之一")
 def _(at: At) -> list[Comparison]:
     interleaved = at("interleaved.bubble_over_ideal", "bubble_v")
     return [(interleaved * at.interleave).equals(at("pipeline.bubble_over_ideal", "bubble"))]
@@ -29,7 +29,7 @@ def _(at: At) -> list[Comparison]:
     return [(3 * at("zb_h1.idle_slots")).equals(at("1f1b.idle_slots"))]
 
 
-@claim("bubble_notations_agree", "两种记法写的是同一个气泡")
+@claim("bubble_notations_agree", "Zero Bubble 和 DeepSeek-V3 的两种记法，写的是同一个气泡")
 def _(at: At) -> list[Comparison]:
     return [
         at("zb1p.idle_slots", "n_1p").equals(at("zb_h1.idle_slots")),
@@ -54,20 +54,26 @@ def _(at: At) -> list[Comparison]:
     return [at("context_parallel.pairs_last") > at("context_parallel.pairs_zigzag")]
 
 
-@claim("zigzag_is_even", "例子里 zig-zag 的每张卡一样多，四张卡合起来与连续切分相等")
+@claim("zigzag_is_even", "例子里 zig-zag 的每张卡一样多，四张卡合起来和连续切分一样多")
 def _(at: At) -> list[Comparison]:
-    cards = [at(f"context_parallel.example_card{r}", f"A_{r}") for r in range(4)]
-    contiguous = cards[0] + cards[1] + cards[2] + cards[3]
-    return [(4 * at("context_parallel.example_zigzag", "A_zz")).equals(contiguous)]
+    contiguous = total([at(f"context_parallel.example_card{r}", f"A_{r}") for r in range(4)])
+    each = at("context_parallel.example_zigzag")
+    return [
+        *(at(f"context_parallel.example_zigzag_card{r}").equals(each) for r in range(4)),
+        (4 * each).equals(contiguous),
+    ]
 
 
 @claim(
     "kv_heads_limit_ulysses",
-    "K、V 的头数比上下文并行的卡数少，Ulysses 切不开",
-    "K、V 有 {model.kv_heads} 个头，上下文并行 {context_parallel} 张卡：Ulysses 切得开",
+    "K、V 的头数比上下文并行的卡数少，Ulysses 不复制 K、V 就切不开",
+    "K、V 有 {model.kv_heads} 个头，上下文并行 {context_parallel} 张卡：Ulysses 不复制也切得开",
 )
 def _(at: At) -> list[Comparison]:
-    return [at("model.kv_heads") < at.context_parallel]
+    return [
+        at("ulysses.limit") < at.context_parallel,
+        at("ulysses.kv_copies") > line(at, "1", "不用复制"),
+    ]
 
 
 # Experts.
@@ -75,8 +81,8 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "node_limit_saves_traffic",
-    "限制每个 token 去的机器数，跨机通信比不限时少",
-    "不限时平均也只到 {expert_parallel.nodes_free} 台机器，限制到 "
+    "照 DeepSeek-V3 限制每个 token 去的机器数，跨机通信比不限时少",
+    "不限时平均也只到 {expert_parallel.nodes_free} 台机器，限制到最多 "
     "{expert_parallel.nodes_limited} 台省不了什么",
 )
 def _(at: At) -> list[Comparison]:
@@ -100,7 +106,10 @@ def _(at: At) -> list[Comparison]:
     return [at("llama3.cards", "TP·CP·PP·DP").equals(at.fact("llama3.gpus", "n", "count"))]
 
 
-@claim("llama3_misprint_does_not_multiply", "长上下文那一行若照旧版误印的 DP，卡数就对不上")
+@claim(
+    "llama3_misprint_does_not_multiply",
+    "Llama 3 405B 长上下文那一行，若照旧版误印的 DP，卡数就对不上",
+)
 def _(at: At) -> list[Comparison]:
     cards = at.fact("llama3.gpus", "n", "count")
     return [
@@ -109,16 +118,22 @@ def _(at: At) -> list[Comparison]:
     ]
 
 
-@claim("llama3_mfu_is_not_recomputed", "印出的有效算力除以峰值，得不到印出的 MFU")
+@claim("llama3_mfu_is_not_recomputed", "Llama 3 405B 印出的有效算力除以峰值，得不到印出的 MFU")
 def _(at: At) -> list[Comparison]:
     return [at("llama3.tflops_over_peak", "F_eff/F_peak") < at("llama3.mfu", "MFU")]
 
 
-@claim("dsv3_product_is_its_cards", "DeepSeek-V3 的流水线 × 专家并行 × 两份副本，正好是它用的卡数")
+@claim(
+    "dsv3_product_is_its_cards", "DeepSeek-V3 的流水线级数 × 专家并行 × 两份副本，正好是它用的卡数"
+)
 def _(at: At) -> list[Comparison]:
-    pp = at.fact("dsv3.pipeline_parallel", "PP", "count")
+    cards = at.fact("dsv3.gpus", "n", "count")
+    return [(at("dsv3.cards_per_replica") * line(at, "2", "两份副本")).equals(cards)]
+
+
+@claim(
+    "dsv3_experts_fill_their_nodes", "DeepSeek-V3 专家并行的卡数，正好是它跨的机器数 × 每台的卡数"
+)
+def _(at: At) -> list[Comparison]:
     ep = at.fact("dsv3.expert_parallel", "EP", "count")
-    return [
-        (pp * ep * 2).equals(at.fact("dsv3.gpus", "n", "count")),
-        at("dsv3.expert_replicas").equals(2),
-    ]
+    return [at("dsv3.expert_parallel_cards").equals(ep)]

@@ -83,7 +83,10 @@ def _(at: At) -> list[Comparison]:
     "K、V 有 {model.kv_heads} 个头，张量并行 {tensor_parallel} 张卡：不用复制",
 )
 def _(at: At) -> list[Comparison]:
-    return [at("model.kv_heads") < at.tensor_parallel]
+    return [
+        at("model.kv_heads") < at.tensor_parallel,
+        at("tensor_parallel.kv_copies", "n_copy") > line(at, "1", "不用复制"),
+    ]
 
 
 @claim(

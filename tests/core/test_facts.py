@@ -130,7 +130,7 @@ def test_what_was_not_seen_is_not_quotable() -> None:
 
 
 def test_no_quantity_rests_on_what_was_not_seen() -> None:
-    here = at(parse_scenario("model=qwen3-next-80b-a3b&pipeline_stages=16"))
+    here = at(parse_scenario("model=qwen3-next-80b-a3b&tensor_parallel=4"))
     used = {
         n.source.fact.id
         for name in names()

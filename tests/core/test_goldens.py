@@ -111,7 +111,8 @@ GOLDENS: list[tuple[Any, str, str, F | int, str]] = [
     (39, "expert_parallel.nodes_limited", DSV3, 4, "4"),
     (40, "dsv3.ib_over_nvlink", "", F(5, 16), "0.31"),
     (40, "expert_parallel.bandwidth_ratio", "", F(5, 16), "0.31"),
-    (42, "dsv3.cards", "", 2048, "2,048"),
+    (42, "dsv3.cards_per_replica", "", 16 * 64, "1,024"),
+    (42, "dsv3.expert_parallel_cards", "", 64, "64"),
     (42, "dsv3.expert_replicas", "", 2, "2"),
     (43, "llama3.cards", "", 16_384, "16,384"),
     (43, "llama3.mfu", "", F(41, 100), "41.0%"),
@@ -205,18 +206,28 @@ GOLDENS: list[tuple[Any, str, str, F | int, str]] = [
     ("", "zb_h2.in_flight", "", 15, "15"),
     ("", "zb1p.idle_slots", "", 7, "7"),
     ("", "dualpipe.idle_slots_split", "", 6, "6"),
-    ("", "pipeline.boundary_bytes", "", 4096 * 5120 * 2, "41.9 MB"),
+    ("", "activations.message_bytes", "", 4096 * 5120 * 2, "41.9 MB"),
     (
         "",
-        "ulysses.sent_per_card",
+        "ulysses.sent_per_card_unreplicated",
         LONG,
         F(7, 8) * 16_384 * (2 * 24 * 256 + 2 * 4 * 256) * 2,
         "0.41 GB",
     ),
+    # With 4 heads of K and V on 8 cards, each goes to two: as much as the ring sends.
+    (
+        "",
+        "ulysses.sent_per_card",
+        LONG,
+        F(7, 8) * 16_384 * (2 * 24 * 256 + 2 * 8 * 256) * 2,
+        "0.47 GB",
+    ),
+    ("", "ulysses.kv_copies", LONG, 2, "2"),
     ("", "linear_attention.state_bytes", "", 48 * 128 * 128 * 4, "3.1 MB"),
     ("", "context_parallel.pairs_zigzag", "sequence=16&context_parallel=4", 34, "34 对"),
     ("", "context_parallel.pairs_first", "sequence=16&context_parallel=4", 10, "10 对"),
     ("", "context_parallel.pairs_last", "sequence=16&context_parallel=4", 58, "58 对"),
+    ("", "expert_parallel.nodes", DSV3, 8, "8"),
     ("", "expert_parallel.bytes_per_token", DSV3, 4 * 7168 * 3, "86.0 kB"),
     ("", "expert_parallel.remote_bytes_per_token", DSV3, 75_264, "75.3 kB"),
     ("", "expert_parallel.seconds_per_token", DSV3, F(75_264, 50 * GB), "1.5 µs"),
@@ -316,16 +327,23 @@ def test_zero_papers_own_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "hidden", "layers", "stages", "interleave", "micro_batch", "gib"),
+    ("heads", "hidden", "layers", "stages", "interleave", "micro_batch", "batch", "gib"),
     [
-        (64, 6144, 48, 1, 1, 4, "9.5625"),
-        (96, 12288, 96, 8, 3, 1, "12.3516"),
-        (128, 20480, 105, 35, 3, 1, "23.0762"),
-        (160, 25600, 128, 64, 1, 1, "26.5625"),
+        (64, 6144, 48, 1, 1, 4, 4, "9.5625"),
+        (96, 12288, 96, 8, 3, 1, 64, "12.3516"),
+        (128, 20480, 105, 35, 3, 1, 280, "23.0762"),
+        (160, 25600, 128, 64, 1, 1, 512, "26.5625"),
     ],
 )
 def test_korthikantis_profiled_activations(
-    heads: int, hidden: int, layers: int, stages: int, interleave: int, micro_batch: int, gib: str
+    heads: int,
+    hidden: int,
+    layers: int,
+    stages: int,
+    interleave: int,
+    micro_batch: int,
+    batch: int,
+    gib: str,
 ) -> None:
     """First stage, s = 2,048, t = 8, tensor and sequence parallel, selective recomputation."""
     config = {**load_model("gpt2").config, "n_head": heads, "n_embd": hidden, "n_layer": layers}
@@ -333,6 +351,7 @@ def test_korthikantis_profiled_activations(
         model=Model(f"gpt-{layers}-{hidden}", "GPT", config),
         sequence=2048,
         micro_batch=micro_batch,
+        micro_batches=batch // micro_batch,
         pipeline_stages=stages,
         interleave=interleave,
     )

@@ -54,8 +54,9 @@ def test_a_bad_number_keeps_the_last_good_state(typed: str) -> None:
     assert full(html) == dict(parse_qsl(was))
     notice = re.search(r'<p class="lw-notice" id="ring-n-error">([^<]*)<', html)
     assert notice
-    assert "2 到 16 之间的整数" in notice[1]
-    assert "仍用 5" in notice[1]
+    assert notice[1].startswith("卡数 N 要填 2 到 16 之间的整数；")
+    assert notice[1].endswith("，仍用 5。")
+    assert ("没有填" in notice[1]) == (typed == "")
     assert 'aria-invalid="true" aria-describedby="ring-n-error"' in html
 
 
@@ -89,6 +90,18 @@ def test_naive_to_the_end(n: int) -> None:
     assert numbers(html, "largest") == [0]
 
 
+@pytest.mark.parametrize("n", [2, 4, 8, 16])
+def test_the_two_schemes_differ_in_time_and_busiest_card_not_in_total(n: int) -> None:
+    end = 2 * (n - 1)
+    naive, ring = (widgets.render("ring", f"mode={m}&n={n}&step={end}") for m in ("naive", "ring"))
+
+    def tiles(html: str) -> list[int]:
+        return [int(t) for t in re.findall(r"<dd[^>]*>(\d+)<small>", html)]
+
+    assert tiles(naive) == [end * n, (n - 1) * n, (n - 1) * n, end * n]
+    assert tiles(ring) == [end, end, end, end * n]
+
+
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 16])
 def test_ring_every_step_is_one_block_each_way(n: int) -> None:
     for step in range(1, 2 * (n - 1) + 1):
@@ -109,7 +122,9 @@ def test_the_arithmetic_shown_is_the_arithmetic_done() -> None:
     for step in range(1, 4):
         html = widgets.render("ring", f"step={step}")
         shown = re.findall(
-            r'ring-value">(\d+)</span>\s*<span class="ring-how"><b>收</b> (\d+) \+ (\d+)', html
+            r'ring-value">(\d+)</span>\s*<span class="ring-how">'
+            r'<span class="lw-hidden">收到，</span>(\d+) \+ (\d+)',
+            html,
         )
         assert len(shown) == 4
         assert all(int(a) + int(b) == int(s) for s, a, b in shown)

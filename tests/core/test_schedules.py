@@ -92,6 +92,16 @@ def test_naive_card_0_receives_n_minus_1_times_the_others(cards: int) -> None:
     assert ledger.sent == ledger.received
 
 
+@pytest.mark.parametrize("n", CARDS)
+def test_time_through_one_port(n: int) -> None:
+    """In blocks: naive 2(N−1)N, ring 2(N−1), tree 2⌈log₂N⌉N; a direct step is N−1 messages."""
+    elapsed = {s: run(schedule(s, n), n, 1).finish().elapsed for s in SCHEMES}
+    assert elapsed["naive"] == 2 * (n - 1) * n
+    assert elapsed["ring"] == elapsed["direct"] == 2 * (n - 1)
+    assert elapsed["reduce-scatter"] == elapsed["all-gather"] == n - 1
+    assert elapsed["tree"] == 2 * (n - 1).bit_length() * n
+
+
 def test_tree_ledger_in_vectors() -> None:
     """Card 0 sends to log₂N children; every other card sends its sum up once, then copies down."""
     ledger = run(schedule("tree", 8), 8, 1).finish().ledger

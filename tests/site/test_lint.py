@@ -117,6 +117,7 @@ REFUSED = [
     ("每卡 16K tokens", "16K tokens", SCENARIO),
     ("默认 25 MiB", "25 MiB", SCENARIO),
     ("机器间 50 GB/s", "50 GB/s", SCENARIO),
+    ("网卡 400 Gbps", "400 Gbps", SCENARIO),
     ("按 400 TFLOPS 算", "400 TFLOPS", SCENARIO),
     ("按 400 TFLOP/s 算", "400 TFLOP/s", SCENARIO),
     ("32 个微批", "32 个微批", SCENARIO),
@@ -162,7 +163,7 @@ ALLOWED = [
     "2(N−1)/N，(N − 1)·S，2 × (N−1) ÷ N × G，C ≈ 6ND",
     "N − 1 张卡，(N−1) 倍，N 张卡，34·s·b·h·L，m → p，F = B = W",
     "GB 一律是 10⁹ 字节，MiB 是 2²⁰ 字节，10<sup>9</sup> 字节",
-    "2 × 梯度；从来不过 2G",
+    "2 的 20 次方；2 × 梯度；从来不过 2G",
     "$2 \\times 8$ 与 \\(16 \\times 80\\) GB",
     # words
     "一张卡不够，每张卡、另一张卡、同一张卡、下一张卡、多张卡、几张卡、一张卡一份",

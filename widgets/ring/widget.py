@@ -10,15 +10,14 @@ from py_core.schedules import MAX_CARDS, MIN_CARDS, Step, Transfer, schedule
 from widgets.state import Choice, State, Values, Whole
 
 LABEL = "all-reduce 步进器"
-COLOURS = 8  # card colours; card 8 wears the colour of card 0 with a second cue
 
-MODES = {"naive": "朴素：都发给 0 号卡", "ring": "环形 all-reduce"}
+MODES = {"naive": "朴素", "ring": "环形"}
 
 PHASES = {
-    "gather": "收集",
-    "send back": "发回",
-    "reduce-scatter": "reduce-scatter",
-    "all-gather": "all-gather",
+    "gather": "收集：一张一张发给 0 号卡",
+    "send back": "发回：0 号卡一张一张发回去",
+    "reduce-scatter": "第一段 reduce-scatter：边传边加",
+    "all-gather": "第二段 all-gather：只传不加",
 }
 
 
@@ -28,8 +27,8 @@ def steps_of(values: Values) -> int:
 
 FIELDS = (
     Choice("mode", "做法", "ring", MODES),
-    Whole("n", "卡数 N ", 4, MIN_CARDS, MAX_CARDS),
-    Whole("seed", "随机种子", 7, 0, MAX_SEED),
+    Whole("n", "卡数 N", 4, MIN_CARDS, MAX_CARDS),
+    Whole("seed", "种子", 7, 0, MAX_SEED),
     Whole("step", "步数", 0, 0, steps_of, cursor=True),
 )
 
@@ -44,9 +43,17 @@ def walk() -> list[str]:
     ]
 
 
-def last(state: State) -> str:
-    """The query of the last step of ``state``'s configuration."""
-    return urlencode(state.values | {"step": steps_of(state.values)})
+def still(state: State) -> list[tuple[str, str]]:
+    """What readers without JavaScript see: how both modes end, each with a word before it."""
+    words = {
+        "ring": "没有 JavaScript，只能看开头和结尾。这是环形走完的样子：",
+        "naive": "这是朴素做法走完的样子：",
+    }
+    return [
+        (text, urlencode(values | {"step": steps_of(values)}))
+        for mode, text in words.items()
+        for values in [state.values | {"mode": mode}]
+    ]
 
 
 def view(state: State) -> dict[str, Any]:
@@ -63,16 +70,31 @@ def view(state: State) -> dict[str, Any]:
     return {
         "cards": plan.cards,
         "modes": MODES,
-        "last_step": total,
-        "phase": PHASES[step.phase] if step else "开始",
+        "steps": _steps(done, total),
+        "counter": f"第 {done} 步，共 {total} 步",
+        "phase": PHASES[step.phase] if step else "还没开始",
         "rows": [_row(begun, before, step, card) for card in range(plan.cards)],
         "sums": [begun.direct_sum(b)[0] for b in range(plan.cards)],
-        "says": _sentence(plan.scheme, plan.cards, step, done, total),
+        "says": _sentence(plan.cards, step) + _milestone(plan.scheme, plan.cards, done, total),
         "largest": begun.max_difference,
-        "finished": done == total,
         "total_sent": begun.ledger.total_sent,
+        "uneven": len({*begun.ledger.sent}) > 1,
+        "busiest_sent": begun.ledger.busiest,
+        "busiest_received": max(begun.ledger.received),
+        "elapsed": begun.elapsed,
         "error": {n.field: n for n in state.notices},
     }
+
+
+def _steps(done: int, total: int) -> list[dict[str, Any]]:
+    """The four buttons: id, label, the step it leads to, its key."""
+    buttons = (
+        ("first", "最前", 0, "Home"),
+        ("back", "上一步", max(done - 1, 0), "ArrowLeft"),
+        ("next", "下一步", min(done + 1, total), "ArrowRight"),
+        ("last", "最后", total, "End"),
+    )
+    return [{"name": n, "label": label, "to": to, "key": key} for n, label, to, key in buttons]
 
 
 def _row(now: Run, before: list[list[Cell]], step: Step | None, card: int) -> dict[str, Any]:
@@ -104,9 +126,8 @@ def _cell(
     if arrival:
         came = before[arrival.source][block].values[0]
         had = before[card][block].values[0]
-        how = f"{had} + {came}" if arrival.op == "add" else f"抄自 {arrival.source} 号卡"
+        how = f"{had} + {came}" if arrival.op == "add" else f"抄 {arrival.source} 号"
     return {
-        "block": block,
         "value": cell.values[0],
         "pips": [c in cell.contributions for c in range(now.schedule.cards)],
         "holds": len(cell.contributions),
@@ -116,21 +137,18 @@ def _cell(
     }
 
 
-def _sentence(scheme: str, cards: int, step: Step | None, done: int, total: int) -> str:
+def _sentence(cards: int, step: Step | None) -> str:
     if step is None:
-        return f"还没开始：{cards} 张卡各有 {cards} 块自己的数，只含自己的贡献。"
-    t = step.transfers[0]
-    block = f"块 {t.blocks[0]} " if len(t.blocks) == 1 else f"全部 {len(t.blocks)} 块"
-    takes = "加到自己的数上" if t.op == "add" else "照抄下来"
-    head = f"第 {done} 步（共 {total} 步）："
-    if scheme == "naive":
-        what = f"{t.source} 号卡把{block}发给 {t.target} 号卡，{t.target} 号卡{takes}。"
-    else:
-        what = (
-            f"每张卡发出一块，也收到一块。比如 {t.source} 号卡把{block}发给 "
-            f"{t.target} 号卡，{t.target} 号卡{takes}。"
-        )
-    return head + what + _milestone(scheme, cards, done, total)
+        return f"{cards} 张卡各有 {cards} 块自己的数，只含自己的贡献。"
+    t = min(step.transfers, key=lambda t: t.blocks[0])  # its blocks stand in the first columns
+    if len(step.transfers) == 1:
+        takes = "加到自己的数上" if t.op == "add" else "照抄下来"
+        return f"{t.source} 号卡把全部 {cards} 块发给 {t.target} 号卡，{t.target} 号卡{takes}。"
+    takes = "把它加到自己的同一块上" if t.op == "add" else "照抄下来"
+    return (
+        f"每张卡发出一块，也收到一块。比如 {t.source} 号卡把块 {t.blocks[0]} 发给 "
+        f"{t.target} 号卡，{t.target} 号卡{takes}。"
+    )
 
 
 def _milestone(scheme: str, cards: int, done: int, total: int) -> str:
