@@ -74,20 +74,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    from build_tools import banner, prose
+    from build_tools import banner, problems
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
     # The hook is given the text without its front matter; the file has the true lines.
     source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
     _build.numbers.add(made, source)
-    if not made.problems:
-        return html
     where = f"{Path(config.docs_dir).name}/{made.path}"
-    messages = [
-        f"{where}:{line}:{column}: {problem.written}: {problem.says}"
-        for line, column, problem in prose.locate(made.problems, source)
-    ]
+    messages = [f"{where}:{finding}" for finding in problems.find(made, source)]
+    if not messages:
+        return html
     for message in messages:
         log.error(message)
     _build.problems += len(messages)

@@ -95,7 +95,10 @@ _WAYS = (
     rf"路{_GAP}(?:张量|流水线?|数据|上下文|专家|序列)?{_GAP}并行|级{_GAP}流水"
     rf"|个?{_GAP}(?:微批|micro-?batch(?:es)?{_END})"
 )
-_RATES = rf"MiB{_END}(?!/)|(?:[kKMGT]i?B|字节|B)/[s秒]{_END}|[KMGT](?:bps|b(?:it)?/s){_END}|[kKMGTPEZ]?FLOP(?:s/s|/s|S){_END}"
+_RATES = (
+    rf"MiB{_END}(?!/)|(?:[kKMGT]i?B|字节|B)/[s秒]{_END}|[KMGT](?:bps|b(?:it)?/s){_END}"
+    rf"|[kKMGTPEZ]?FLOP(?:s/s|/s|S){_END}"
+)
 _BYTES = rf"(?:[kKMGTPE]i?B{_END}|B{_SYMBOL_END}|(?:个{_GAP})?[kKMGTPE]?(?:字节|[Bb]ytes?{_END}))"
 _TIME = (
     rf"(?:[mµun]s|min){_END}|[sh]{_SYMBOL_END}|[毫微纳]?秒(?!杀)|分钟|天(?![空上下生然])"

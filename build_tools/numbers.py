@@ -63,11 +63,14 @@ class Numbers:
             }
 
         for shown in sorted(page.shown, key=lambda s: _number(s.button.get("id", ""))):
-            pins = canonical(shown.changes)
-            key = self._figure(shown.quantity, pins, _key(shown.quantity, pins))
-            self.figures[key]["used"].append(
+            self._shown(shown.quantity, shown.changes)["used"].append(
                 used(shown.written, shown.display, shown.button.get("id", ""))
             )
+        for widget in page.opened:
+            place = {"page": page.path, **calls.next(widget.written)}
+            place |= {"id": widget.element_id, "heading": widget.label}
+            for quantity, changes, display in widget.figures:
+                self._shown(quantity, changes)["used"].append(place | {"display": display})
         for quoted in sorted(page.quoted, key=lambda s: _number(s.button.get("id", ""))):
             self._fact(quoted.fact)["used"].append(
                 used(quoted.written, quoted.display, quoted.button.get("id", ""))
@@ -97,6 +100,10 @@ class Numbers:
             "papers": [self.papers[key] for key in sorted(self.papers)],
             "data": data_hashes(),
         }
+
+    def _shown(self, q: Quantity, changes: Mapping[str, str]) -> Record:
+        pins = canonical(changes)
+        return self.figures[self._figure(q, pins, _key(q, pins))]
 
     def _figure(self, q: Quantity, pins: Pins, key: str) -> str:
         if key in self.figures:

@@ -91,6 +91,16 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """A widget as the page opens it, and the figures it then shows: quantity, pins and text."""
+
+    written: str
+    element_id: str
+    label: str
+    figures: list[tuple[Quantity, dict[str, str], str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
     """A claim as the page makes it: its opening tag, its pins and the verdict on it."""
 
@@ -110,6 +120,7 @@ class Page:
     shown: list[Shown] = field(default_factory=list)
     quoted: list[Quoted] = field(default_factory=list)
     claimed: list[Claimed] = field(default_factory=list)
+    opened: list[Opened] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
@@ -213,7 +224,7 @@ def claim(page: Page, written: str, call: Call, text: str) -> Element:
     return span
 
 
-def widget(page: Page, runtime: str, call: Call) -> str:
+def widget(page: Page, runtime: str, written: str, call: Call) -> str:
     """A widget's element, its prerendered frames registered as an asset of the page.
 
     ``id`` names a second copy; ``query`` is the state in which it opens.
@@ -230,6 +241,9 @@ def widget(page: Page, runtime: str, call: Call) -> str:
     if notices:
         raise LessonError(f"query: {notices[0].field}", notices[0].typed, notices[0].accepted)
     page.widget_ids.add(element_id)
+    first = Panels()
+    frame.frame(module, query, element_id, page.base, first)
+    page.opened.append(Opened(written, element_id, module.LABEL, first.shown))
     frames = {
         frame.key(module, q): frame.frame(module, q, element_id, page.base) for q in module.walk()
     }
@@ -328,13 +342,14 @@ class _Block(Preprocessor):
         m = _BLOCK_LINE.match(line)
         if not m:
             return line
-        html = self.extension.guard(line.strip(), lambda: self._made(m.group("call")))
+        written = line.strip()
+        html = self.extension.guard(written, lambda: self._made(written, m.group("call")))
         return "" if html is None else f"\n{self.md.htmlStash.store(html)}\n"
 
-    def _made(self, text: str) -> str:
+    def _made(self, written: str, text: str) -> str:
         call, page = parse_call(text), self.extension.page
         if call.name == "widget":
-            return widget(page, self.extension.runtime, call)
+            return widget(page, self.extension.runtime, written, call)
         call.nothing_but()
         if call.name == "all_figures":
             return ALL_FIGURES

@@ -32,7 +32,7 @@ _UNFIT: Final = frozenset("<>\u115f\u1160\u2800\u3164\uffa0")
 _SEEN: Final = "LNPS"  # letters, numbers, punctuation, symbols: of these a name needs one
 
 PLAIN_TEXT: Final = Accepted(
-    f"text of 1 to {MAX_TEXT} visible characters (spaces between them are fine), "
+    f"text of 1 to {MAX_TEXT} characters, all to be seen, spaces between them, "
     "without control characters, '<' or '>'",
     f"1 到 {MAX_TEXT} 个看得见的字符（中间可以有空格），不含控制字符和尖括号",
 )

@@ -55,6 +55,8 @@ class Panels:
     quantities: dict[str, Quantity] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     uses: dict[str, list[Use]] = field(default_factory=dict)
+    # What a template asked for: the quantity, its pins and the text.
+    shown: list[tuple[Quantity, dict[str, str], str]] = field(default_factory=list)
     _by_content: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def add(self, q: Quantity, changes: Mapping[str, str] | None = None) -> str:
@@ -97,9 +99,11 @@ class Panels:
         """The button of a quantity, for templates: ``{{ figures.figure("ring.limit") }}``."""
         changes = {k: str(v) for k, v in pinned.items()}
         q = evaluate(name, scenario.with_fields(changes))
+        text = q.display(unit, digits)
+        self.shown.append((q, changes, text))
         return Markup(
             '<button type="button" class="q" popovertarget="{}" data-q="{}">{}</button>'
-        ).format(self.add(q, changes), name, q.display(unit, digits))
+        ).format(self.add(q, changes), name, text)
 
     def papers(self) -> dict[str, tuple[Paper, list[str]]]:
         """The papers that the page's facts come from, each with the places cited."""

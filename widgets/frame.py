@@ -15,11 +15,15 @@ def _folder(module: ModuleType) -> str:
     return module.__name__.split(".")[1]
 
 
-def frame(module: ModuleType, query: str, element_id: str, base: str) -> str:
-    """The frame of ``query``. ``base`` leads from the page to the site's root."""
+def frame(
+    module: ModuleType, query: str, element_id: str, base: str, figures: Panels | None = None
+) -> str:
+    """The frame of ``query``. ``base`` leads from the page to the site's root; ``figures``
+    gathers what figures the frame shows."""
     state = parse(module.FIELDS, query)
     template = environment().get_template(f"{_folder(module)}/template.html")
-    figures = Panels(prefix=f"{element_id}-", base=base)
+    figures = figures or Panels()
+    figures.prefix, figures.base = f"{element_id}-", base
     return template.render(id=element_id, state=state, figures=figures, **module.view(state))
 
 

@@ -53,10 +53,17 @@ def _h2(at: At) -> Named:
 
 
 def _dualpipe(at: At) -> Named:
-    for field in ("pipeline_stages", "micro_batches"):
-        if getattr(at.scenario, field) % 2:
-            refuse(at, field, "an even number (DualPipe)", "偶数（DualPipe 从两头同时喂）")
-    return _filled(at, 2 * at.scenario.pipeline_stages, "DualPipe")
+    p, m = at.scenario.pipeline_stages, at.scenario.micro_batches
+    if p % 2:
+        refuse(at, "pipeline_stages", "an even number (DualPipe)", "偶数（DualPipe 从两头同时喂）")
+    if m % 2 or m < 2 * p:
+        refuse(
+            at,
+            "micro_batches",
+            f"an even number, at least {2 * p}, for DualPipe of {p} stages",
+            f"不小于 {2 * p} 的偶数（{p} 级的 DualPipe 从两头同时喂）",
+        )
+    return at.pipeline_stages
 
 
 @quantity("pipeline.ideal_slots", "count", "没有气泡时，每级要占的格数", "n_ideal")

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from py_core import claims as engine
+from py_core import quantity as quantities
 from py_core.claims import claims, judge
 from py_core.errors import ConfigError, LessonError, ScenarioError, UnknownName
+from py_core.quantities import ledger
+from py_core.quantities.schemes import SCHEMES as COMPARED
 from py_core.quantity import names
 from py_core.scenario import DEFAULT, SPECS, parse_scenario
+from py_core.schedules import SCHEMES, Step, all_gather
 
 NAMES = [c.name for c in claims()]
 
@@ -51,9 +57,12 @@ FAILS = [
     ("kv_heads_fewer_than_tensor_parallel", "tensor_parallel=4", r"有 4 个头，张量并行 4 张卡"),
     ("tensor_parallel_slower_across_nodes", "bandwidth=160", r"要 0\.12 s，机器之内要 0\.12 s"),
     ("1f1b_keeps_fewer_than_gpipe", "micro_batches=4", r"4 个微批、8 级：.*4 个微批"),
+    ("1f1b_keeps_fewer_than_gpipe", "micro_batches=1", r"1 个微批、8 级：.*1 个微批"),
     ("contiguous_cut_is_uneven", "context_parallel=1", r"只有 1 张卡"),
+    ("kv_heads_limit_ulysses", "context_parallel=2", r"上下文并行 2 张卡：Ulysses 不复制也切得开"),
     ("kv_heads_limit_ulysses", "context_parallel=4", r"有 4 个头，上下文并行 4 张卡"),
-    ("node_limit_saves_traffic", "model=deepseek-v3&expert_parallel=32", r"也只到 3\.61 台机器，限制到最多 4 台"),
+    ("node_limit_saves_traffic", "model=deepseek-v3&expert_parallel=32", r"3\.6 台.*最多 4 台"),
+    ("node_limit_saves_traffic", "model=mixtral-8x7b&expert_parallel=8", r"只到 1 台.*最多 1 台"),
 ]  # fmt: skip
 
 # Identities: true of every Scenario, so they have no "otherwise" to test.
@@ -134,6 +143,8 @@ def test_texts(claim: engine.Claim) -> None:
     assert re.search(r"[\u4e00-\u9fff]", claim.says)
     assert len(claim.says) <= 55
     assert not claim.says.endswith("。")
+    for text in (claim.says, claim.otherwise):
+        assert not re.search(r"[\u4e00-\u9fff][A-Za-z0-9{]|[A-Za-z0-9}%][\u4e00-\u9fff]", text)
     known = {*names(), *SPECS}
     assert set(re.findall(r"\{([^{}]+)\}", claim.otherwise)) <= known
     assert claim.otherwise or claim.name in ALWAYS
@@ -151,6 +162,123 @@ def test_unknown_claims_come_with_near_ones() -> None:
     with pytest.raises(UnknownName) as caught:
         judge("comm_exceeds_backwards")
     assert caught.value.close[0] == "comm_exceeds_backward"
+
+
+# What a wrong formula would do: a claim that survives any of them says nothing.
+
+
+@pytest.fixture
+def _fresh() -> Iterator[None]:
+    """No evaluation from before, and none of this test's left behind."""
+    quantities.at.cache_clear()
+    yield
+    quantities.at.cache_clear()
+
+
+def slips(monkeypatch: pytest.MonkeyPatch, quantity: str) -> Iterator[None]:
+    """The formula of ``quantity`` wrong in two ways, each growing with cards and tokens."""
+    right = quantities._DECLARED[quantity]
+    for wrong in (
+        lambda at: right.formula(at) * (at.scenario.cards * at.scenario.tokens),
+        lambda at: right.formula(at) / (at.scenario.cards * at.scenario.tokens),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setitem(quantities._DECLARED, quantity, replace(right, formula=wrong))
+            quantities.at.cache_clear()
+            yield
+
+
+@pytest.mark.usefixtures("_fresh")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_formula_makes_the_claim_false(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = parse_scenario(LESSON[name])
+    rests_on = [q for q in judge(name, scenario).rests_on if q not in (*SPECS, "run.cards")]
+    verdicts = [judge(name, scenario).holds for q in rests_on for _ in slips(monkeypatch, q)]
+    assert not all(verdicts)
+
+
+@pytest.mark.usefixtures("_fresh")
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    [
+        ("naive_loads_card0", "naive.received_by_card0"),
+        ("naive_loads_card0", "naive.ledger_card0"),
+        ("naive_over_ring_is_half_n", "ring.sent_per_card"),
+        ("naive_over_ring_is_half_n", "ring.ledger_card0"),
+        ("halves_make_ring", "reduce-scatter.sent_by_busiest"),
+        ("halves_make_ring", "all-gather.ledger_busiest"),
+        ("ring_reaches_the_bound", "allreduce.transfers_per_element"),
+        ("ring_reaches_the_bound", "ring.ledger_busiest"),
+        ("totals_are_equal", "tree.sent_in_total"),
+        ("totals_are_equal", "halving-doubling.ledger_total"),
+        ("copies_stay_whole", "state.bytes"),
+        ("comm_ignores_tokens", "ring.sent_per_card"),
+        ("comm_ignores_tokens", "backward.flops"),
+        ("zigzag_is_even", "context_parallel.example_zigzag_card2"),
+        ("dsv3_product_is_its_cards", "dsv3.cards_per_replica"),
+        ("dsv3_experts_fill_their_nodes", "dsv3.expert_parallel_cards"),
+    ],
+)
+def test_identities_rest_on_two_sides(
+    name: str, quantity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdicts = [judge(name).holds for _ in slips(monkeypatch, quantity)]
+    assert verdicts == [False, False]
+
+
+@pytest.mark.usefixtures("_fresh")
+def test_the_ledger_of_a_wrong_schedule_makes_the_claim_false(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A ring that goes all the way round in its first half sends N blocks where N−1 do."""
+
+    def once_too_often(n: int, g: int) -> Iterator[Step]:
+        yield from all_gather(n, g)
+        yield from all_gather(n, g)
+        yield from all_gather(n, g)
+
+    ledger._ledger.cache_clear()
+    monkeypatch.setitem(SCHEMES, "ring", once_too_often)
+    for name in ("halves_make_ring", "ring_reaches_the_bound", "totals_are_equal"):
+        assert not judge(name).holds, name
+    ledger._ledger.cache_clear()
+
+
+@pytest.mark.parametrize("cards", [2, 3, 8, 16, 17, 1_048_576])
+def test_identities_hold_for_any_number_of_cards(cards: int) -> None:
+    for name in ("naive_loads_card0", "naive_over_ring_is_half_n", "halves_make_ring",
+                 "totals_are_equal", "ring_reaches_the_bound", "copies_stay_whole",
+                 "nothing_beats_ring_on_bytes"):  # fmt: skip
+        assert judge(name, parse_scenario(f"cards={cards}")).holds, name
+    assert judge("comm_ignores_tokens", parse_scenario("tokens=1000000000")).holds
+
+
+def test_the_ring_is_compared_with_every_other_all_reduce() -> None:
+    left_out = {"ring", "reduce-scatter", "all-gather", "in-network"}
+    compared = {f"{s}.sent_by_busiest" for s in COMPARED if s not in left_out}
+    for query, cannot_run in (("", set()), ("cards=6&cards_per_node=4", {"hierarchical"})):
+        verdict = judge("nothing_beats_ring_on_bytes", parse_scenario(query))
+        expected = compared - {f"{s}.sent_by_busiest" for s in cannot_run}
+        assert set(verdict.rests_on) == {"ring.sent_per_card", *expected}
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "field"),
+    [
+        ("kv_heads_limit_ulysses", "context_parallel=3", "context_parallel"),
+        ("kv_heads_limit_ulysses", "context_parallel=6", "context_parallel"),
+        ("kv_heads_fewer_than_tensor_parallel", "tensor_parallel=3", "tensor_parallel"),
+        ("kv_heads_fewer_than_tensor_parallel", "tensor_parallel=6", "tensor_parallel"),
+        ("tensor_parallel_slower_across_nodes", "tensor_parallel=7", "tensor_parallel"),
+        ("interleaving_divides_bubble", "micro_batches=12", "micro_batches"),
+        ("zb_h1_is_a_third", "micro_batches=7", "micro_batches"),
+        ("node_limit_saves_traffic", "model=deepseek-v3&expert_parallel=48", "expert_parallel"),
+    ],
+)
+def test_claims_about_what_cannot_run_are_refused(name: str, query: str, field: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        judge(name, parse_scenario(query))
+    assert caught.value.field == field
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from py_core.configs import MAX_BYTES, ROOT, Fields, parse_config
 from py_core.errors import ConfigError
+from py_core.model import own_model
 from py_core.models import inventory, known
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data"
@@ -297,3 +298,29 @@ def counts_or_is_refused(text: str | bytes) -> None:
     elif refusal is not None:
         assert refusal.field.startswith("/")
         assert str(refusal).isprintable()
+
+
+UNSEEN = ["\u202eabc", "\u200b", "a\u200bb", "\ufeffabc", "a\u2066b", "a\u00adb", "\U000e0041a",
+          "   ", "\u3000", "\u00a0 ", "\u3164", "a\u3164", "\u2800\u2800", "\u0301", "\ufe0f",
+          "a\u2028b", "a\x85b"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSEEN, ids=ascii)
+def test_names_that_cannot_be_seen_are_refused(name: str) -> None:
+    """Format characters turn the text around them; blank names look like none."""
+    for config, field in (
+        (change(published("gpt2"), "_name_or_path", name), "/_name_or_path"),
+        ({"name": name, "config": published("gpt2")}, "/name"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            own_model(json.dumps(config).encode())
+        assert caught.value.field == field
+        assert "all to be seen" in caught.value.accepted.english
+
+
+@pytest.mark.parametrize(
+    "name", ["Qwen3.8-27B", "我的模型 v2", "modèle", "e\u0301t", "🦙", "./out/a b"]
+)
+def test_names_in_any_script_are_kept(name: str) -> None:
+    config = change(published("gpt2"), "_name_or_path", name)
+    assert own_model(json.dumps(config).encode()).name == name

@@ -79,6 +79,10 @@ def test_readers_texts_are_short_chinese() -> None:
         assert len(q.says) <= 56, (q.name, len(q.says))
         assert not re.search(r"[\u4e00-\u9fff][,;:?!]|[,;:?!][\u4e00-\u9fff]", q.says), q.name
         assert not re.search(r"增长 \S+ 倍", q.says), q.name
+        assert not re.search(r"：.*：", q.says), q.name
+        for text in (q.says, *(n.source.says for n in q.inputs)):
+            glued = r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]"
+            assert not re.search(glued, text), (q.name, text)
 
 
 LEAVES = {"scenario", "config", "inventory", "fact", "convention"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from typing import Any
@@ -12,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py_core import data
+from py_core.claims import judge
 from py_core.errors import LessonError, ScenarioError, UnknownName
-from py_core.model import ANCHOR, load_model
-from py_core.quantity import at
+from py_core.model import ANCHOR, Model, load_model, own_model
+from py_core.quantity import at, evaluate, names
 from py_core.scenario import (
     DEFAULT,
     FIELD_NAMES,
@@ -137,6 +140,59 @@ def test_unknown_keys_come_with_near_ones() -> None:
     assert "cards" in caught.value.close
     with pytest.raises(UnknownName, match=r"qwen3-8b"):
         parse_scenario("model=qwen3-8B")
+
+
+def own(layers: int) -> Model:
+    config = {**load_model("gpt2").config, "n_layer": layers}
+    return own_model(json.dumps(config).encode())
+
+
+def test_a_readers_own_model_comes_back_from_whoever_holds_it() -> None:
+    small, large = own(3), own(5)
+    held = {m.slug: m for m in (small, large)}
+    scenario = Scenario(model=small, cards=64)
+    assert scenario.query() == f"model={small.slug}&cards=64"
+    back = parse_scenario(scenario.query(), held)
+    assert back == scenario
+    assert back.model is small
+    assert back.model.inventory.dims.layers == 3
+    assert parse_scenario("model=qwen3-8b", held).model == load_model("qwen3-8b")
+    assert parse_scenario("", held) == DEFAULT
+
+
+def test_a_model_that_nobody_holds_is_unknown() -> None:
+    query = Scenario(model=own(3)).query()
+    for held in (None, {}, {"own-000000000000": own(5)}):
+        with pytest.raises(UnknownName, match=r"model: (no|got) 'own-"):
+            parse_scenario(query, held)
+
+
+def test_a_name_that_nothing_is_close_to_lists_a_few() -> None:
+    for lookup in (evaluate, judge, lambda name: DEFAULT.with_fields({name: "1"})):
+        with pytest.raises(UnknownName) as caught:
+            lookup("zzzzzzzzzzzz")
+        assert caught.value.close == []
+        assert len(str(caught.value)) < 600
+        listed, more = str(caught.value).split("one of ")[1].rsplit(" and ", 1)
+        assert len(listed.split(", ")) == 8
+        assert re.fullmatch(r"[0-9]+ more", more)
+        assert re.search(r"，还有 [0-9]+ 个$", caught.value.chinese)
+    all_quantities = len(names())
+    with pytest.raises(UnknownName, match=f"and {all_quantities - 8} more"):
+        evaluate("zzzzzzzzzzzz")
+
+
+@pytest.mark.parametrize(("known", "tail"), [(8, "n7"), (9, "n7 and 1 more"), (1, "n0")])
+def test_eight_names_are_still_listed(known: int, tail: str) -> None:
+    error = UnknownName("thing", "zzz", [f"n{i}" for i in range(known)])
+    assert str(error).endswith(tail)
+
+
+def test_errors_show_what_cannot_be_seen() -> None:
+    """A right-to-left override would turn the sentence around it."""
+    error = ScenarioError("cards", "\u202e8\u200b", "a number")
+    assert "\u202e" not in error.chinese + str(error)
+    assert "\\u202e8\\u200b" in error.chinese
 
 
 def test_a_model_must_be_a_model() -> None:

@@ -116,7 +116,7 @@ def test_the_widget_it_adds(monkeypatch: pytest.MonkeyPatch) -> None:
     html = frame.element(module, "n=4", "traffic", "../", "python.json", "frames.js")
     assert evaluate("ring.sent_per_card", DEFAULT.with_fields({"cards": 4})).display() in html
     assert 'id="traffic-n"' in html
-    assert "n=99" not in html
+    assert evaluate("ring.sent_per_card", DEFAULT.with_fields({"cards": 16})).display() in html
     assert "2 到 16 之间的整数" in frame.frame(module, "n=99", "traffic", "")
 
 

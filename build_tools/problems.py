@@ -1,0 +1,21 @@
+"""What is wrong with a page: calls that cannot be computed, and what the linter finds."""
+
+from __future__ import annotations
+
+from build_tools import lint
+from build_tools.prose import Page, locate
+from build_tools.source import Source
+
+
+def find(page: Page, text: str) -> list[lint.Finding]:
+    """All problems of a converted ``page`` whose Markdown file is ``text``, in its order.
+
+    Both sides see half a claim or a ``lit`` without a reason; a place is reported once.
+    """
+    found = {
+        (line, column): lint.Finding(line, column, problem.written, "page", problem.says)
+        for line, column, problem in reversed(locate(page.problems, text))
+    }
+    for finding in lint.check(Source(text)):
+        found.setdefault((finding.line, finding.column), finding)
+    return [found[place] for place in sorted(found)]
