@@ -34,6 +34,12 @@ def _forget() -> None:
 
 def on_startup(command: str, dirty: bool) -> None:
     _build.serving = command == "serve"
+    # The Chinese word list, for search: its cache stays in the checkout, its notes unsaid.
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    jieba.dt.tmp_dir = str(ROOT / ".cache")
+    (ROOT / ".cache").mkdir(exist_ok=True)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -44,8 +50,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     from build_tools.numbers import Numbers
     from build_tools.prose import LessonExtension
 
-    if _build.serving:
-        config.strict = False  # an author sees a banner in the page; the server goes on
     _build.problems = 0
     _build.assets = assets.collect(ROOT)
     try:
@@ -127,8 +131,3 @@ def on_post_build(config: MkDocsConfig) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     pack.publish(_build.packs, site)
-
-
-def on_serve(server: Any, config: MkDocsConfig, builder: Any) -> Any:
-    log.info("lesson: watching docs, py_core, widgets and build_tools")
-    return server

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from markdown import Markdown
 
 from build_tools.numbers import Numbers
-from build_tools.prose import LessonExtension, Page, locate
+from build_tools.problems import find
+from build_tools.prose import LessonExtension, Page
 from py_core.errors import LessonError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,28 +39,24 @@ class Converted(NamedTuple):
 
 def convert(root: Path = ROOT) -> Iterator[Converted]:
     """Every page below ``docs/``, by path, converted with the extensions of ``mkdocs.yml``."""
-    from mkdocs.utils import meta
-
-    names, configs = _extensions(root)
     docs = root / "docs"
     if not docs.is_dir():
         raise LessonError(str(docs), "absent", "a checkout with the pages in docs/")
     for file in sorted(docs.rglob("*.md")):
-        extension = LessonExtension()
-        extension.page = Page(path=file.relative_to(docs).as_posix())
         text = file.read_text(encoding="utf-8-sig")
-        Markdown(extensions=[*names, extension], extension_configs=configs).convert(
-            meta.get_data(text)[0]
-        )
-        yield Converted(text, extension.page)
+        yield Converted(text, convert_text(text, file.relative_to(docs).as_posix(), root))
 
 
-def problems(converted: Converted) -> list[str]:
-    """What is wrong with a page, a line each: ``docs/page.md:line:column: what``."""
-    return [
-        f"docs/{converted.page.path}:{line}:{column}: {problem.written}: {problem.says}"
-        for line, column, problem in locate(converted.page.problems, converted.text)
-    ]
+def convert_text(text: str, path: str, root: Path = ROOT) -> Page:
+    """What converting one page makes; ``text`` is its whole Markdown file."""
+    from mkdocs.utils import meta
+
+    names, configs = _extensions(root)
+    extension = LessonExtension()
+    extension.page = Page(path=path)
+    body = meta.get_data(text.removeprefix("\ufeff"))[0]
+    Markdown(extensions=[*names, extension], extension_configs=configs).convert(body)
+    return extension.page
 
 
 def document(root: Path = ROOT) -> dict[str, Any]:
@@ -66,12 +64,14 @@ def document(root: Path = ROOT) -> dict[str, Any]:
     numbers, wrong = Numbers(), []
     for converted in convert(root):
         numbers.add(converted.page, converted.text)
-        wrong += problems(converted)
+        path = f"docs/{converted.page.path}"
+        wrong += [f"{path}:{finding}" for finding in find(converted.page, converted.text)]
     if wrong:
         raise BrokenPages(wrong)
     return numbers.document()
 
 
+@cache
 def _extensions(root: Path) -> tuple[list[str], dict[str, dict[str, Any]]]:
     from mkdocs.utils.yaml import yaml_load
 

@@ -155,8 +155,8 @@ def _shown_path(page: Path) -> str:
 
 def _findings(page: Path) -> list[Finding]:
     """What must be mended in one file, in its order."""
-    from build_tools import lint
-    from build_tools.source import Source
+    from build_tools import problems
+    from build_tools.pages import convert_text
 
     try:
         # Line ends as they are: columns are counted in the file's own text.
@@ -165,8 +165,7 @@ def _findings(page: Path) -> list[Finding]:
         raise LessonError(str(page), error.strerror, "a file that can be read") from None
     except UnicodeDecodeError as error:
         raise LessonError(str(page), str(error), "a file in UTF-8") from None
-    # What only the Markdown extension knows (unknown names, false claims) joins here.
-    return lint.check(Source(text))
+    return problems.find(convert_text(text, page.name), text)
 
 
 def _check_text(r: Record) -> list[str]:

@@ -12,7 +12,10 @@ from types import ModuleType
 import jinja2
 import pytest
 
-from build_tools import lint, pages
+from markdown import Markdown
+
+from build_tools import lint
+from build_tools.problems import find
 from build_tools.prose import LessonExtension, Page
 from build_tools.source import Source
 from py_core import claims, quantity
@@ -41,8 +44,8 @@ def titled(title: str) -> str:
 def problems(text: str) -> list[str]:
     extension = LessonExtension()
     extension.page = Page(path="page.md")
-    pages.Markdown(extensions=["tables", "attr_list", extension]).convert(text)
-    return pages.problems(pages.Converted(text, extension.page))
+    Markdown(extensions=["tables", "attr_list", extension]).convert(text)
+    return [f"docs/{extension.page.path}:{f}" for f in find(extension.page, text)]
 
 
 def test_there_are_examples_of_everything() -> None:
