@@ -88,6 +88,7 @@ class Run:
         if len(self.vectors) != n or len(lengths) != 1:
             raise ScheduleError("vectors", sorted(lengths), f"{n} vectors of one length")
         self._bounds = block_bounds(lengths.pop(), n)
+        self._total = tuple(map(sum, zip(*self.vectors, strict=True)))
         self.ledger = Ledger.empty(n)
         everyone = frozenset(range(n))
         if self.schedule.starts_reduced:
@@ -107,6 +108,7 @@ class Run:
             ]
 
     _bounds: list[tuple[int, int]] = field(init=False, repr=False)
+    _total: Block = field(init=False, repr=False)
 
     def block_size(self, block: int) -> int:
         low, high = self._bounds[block]
@@ -115,7 +117,7 @@ class Run:
     def direct_sum(self, block: int) -> Block:
         """The oracle: block ``block`` of all cards' vectors added up directly."""
         low, high = self._bounds[block]
-        return tuple(map(sum, zip(*(v[low:high] for v in self.vectors), strict=True)))
+        return self._total[low:high]
 
     @property
     def next_step(self) -> Step | None:

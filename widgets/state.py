@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 from py_core.errors import Accepted, one_of, shown, whole
 
 WAS = "was"
+GO = "go"  # several fields in the value of one button
 MAX_QUERY = 4_096  # characters; longer ones cannot come from our own controls
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
@@ -31,17 +32,20 @@ class Whole:
     low: int
     high: int | Callable[[Values], int]
     cursor: bool = False  # a place within the configuration, not part of it
+    fits: Callable[[int, Values], bool] = lambda _value, _values: True
+    hint: Accepted | None = None  # what is accepted, where a range does not say it
 
     def accepted(self, values: Values) -> Accepted:
         high = self.high if isinstance(self.high, int) else self.high(values)
-        return whole(self.low, high)
+        return self.hint or whole(self.low, high)
 
     def read(self, text: str, values: Values) -> int | None:
         high = self.high if isinstance(self.high, int) else self.high(values)
         # int() would also take "１２", "1_0" and " 4 ".
         if not _WHOLE.fullmatch(text):
             return None
-        return int(text) if self.low <= int(text) <= high else None
+        value = int(text)
+        return value if self.low <= value <= high and self.fits(value, values) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ def _spaced(text: str) -> str:
 def parse(fields: tuple[Field, ...], query: str) -> State:
     """The state that ``query`` describes. Of a repeated key the last value counts."""
     given = dict(parse_qsl(query[:MAX_QUERY], keep_blank_values=True))
+    given |= dict(parse_qsl(given.pop(GO, ""), keep_blank_values=True))
     before = given.pop(WAS, None)
     former = None
     if before is not None:

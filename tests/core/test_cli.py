@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -201,6 +202,99 @@ def test_values_lists_every_quantity_with_its_meaning() -> None:
     assert re.search(r"^ring\.sent_per_card +109\.4 GB  环形", text, re.M)
 
 
+def test_values_of_one_kind_and_their_groups() -> None:
+    found = answer("values", "ring")["quantities"]
+    assert [q["name"] for q in found] == [n for n in names() if n.startswith("ring")]
+    assert len(found) > 10
+    assert refused(lesson("values", "rign")).startswith(
+        "lesson: prefix: no 'rign'; close to it: ring"
+    )
+    blocks = lesson("values").stdout.split("\n\n")
+    kinds = [{line.split()[0].partition(".")[::2] for line in b.splitlines()} for b in blocks[:-1]]
+    assert {name for name, rest in kinds[0]} == {n for n in names() if "." not in n}
+    firsts = [{name for name, _ in block} for block in kinds[1:]]
+    assert all(len(first) == 1 for first in firsts)
+    assert sorted(set().union(*firsts)) == sorted(
+        {n.partition(".")[0] for n in names() if "." in n}
+    )
+
+
+def test_a_figure_that_the_model_lacks_keeps_its_meaning() -> None:
+    entries = {q["name"]: q for q in answer("values")["quantities"]}
+    missing = entries["expert_parallel.experts_per_card"]
+    assert missing["says"] == "每张卡、每个 MoE 层的专家数"
+    assert missing["error"].startswith("model: got 'Qwen3.8-27B'")
+    assert "display" not in missing
+    shown = lesson("values", "expert").stdout
+    assert re.search(
+        r"^expert_parallel.experts_per_card +—  每张卡、每个 MoE 层的专家数$", shown, re.M
+    )
+    (reason,) = re.findall(r"^—  (.*)$", shown, re.M)
+    assert reason == missing["error"]
+    assert "such as model=deepseek-v3 (this one is dense" in reason
+
+
+@pytest.mark.parametrize(
+    ("name", "exact"),
+    [
+        ("cards", "8"),
+        ("ring.growth_8_to_1024", "1,023/896"),
+        ("state.bytes", "444,502,847,232 byte"),
+        ("link.bandwidth", "50,000,000,000 byte/second"),
+        ("zero3.memory_left", "24,437,144,096 byte"),
+        ("activations.memory_left", "-21,196,883,424 byte"),
+    ],
+)
+def test_exact_values_are_grouped_and_counts_have_no_unit(name: str, exact: str) -> None:
+    assert re.search(rf"^  exact +{exact}$", lesson("value", name).stdout, re.M)
+
+
+def test_what_is_read_off_the_config_takes_one_row() -> None:
+    shown = lesson("value", "context_parallel.kv_bytes").stdout
+    pointer = "/text_config/num_key_value_heads"
+    assert re.search(rf"^  n_kv +4 +model.kv_heads: config {pointer} +K、V 的头数$", shown, re.M)
+    assert shown.count("n_kv") == 2  # the formula, and its row
+    assert "（由配置推出）" in shown
+    own = lesson("value", "model.kv_heads").stdout
+    assert re.search(rf"^  n_kv +4 +config {pointer} +K、V 的头数$", own, re.M)
+
+
+@pytest.mark.parametrize(
+    ("slug", "file", "spoil", "says"),
+    [
+        ("qwen3.8-27b", "anchor-model.json", ('"vocab_size": 248320', '"vocab_size": 0'),
+         ": /config/text_config/vocab_size: got '0'"),
+        ("qwen3-8b", "models/qwen3-8b.json", ('"vocab_size": 151936', '"vocab_size": 0'),
+         ": /config/vocab_size: got '0'"),
+        ("qwen3-8b", "models/qwen3-8b.json", ("{", "["), ": got "),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_our_own_data_names_the_file_once(
+    slug: str, file: str, spoil: tuple[str, str], says: str, tmp_path: Path
+) -> None:
+    root = Path(__file__).parents[2]
+    for part in ("py_core", "build_tools", "widgets", "docs"):
+        shutil.copytree(root / part, tmp_path / part)
+    broken = tmp_path / "docs" / "data" / file
+    text = broken.read_text(encoding="utf-8")
+    assert spoil[0] in text
+    broken.write_text(text.replace(*spoil, 1), encoding="utf-8")
+    commands = [["params", slug], *([c, "--set", f"model={slug}"] for c in ("values", "claims"))]
+    if slug == "qwen3.8-27b":
+        commands += [["value", "state.bytes"], ["check"], ["numbers"]]
+    for arguments in commands:
+        code = "import sys; from build_tools.cli import app; app(sys.argv[1:])"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert refused(done).startswith(f"lesson: docs/data/{file}{says}")
+
+
 def test_columns_count_chinese_characters_as_two() -> None:
     rows = table([("汉字", "1"), ("abc", "22")], right=(1,))
     assert rows == ["汉字   1", "abc   22"]
@@ -259,7 +353,8 @@ def test_hierarchical_says_how_large_a_node_is(spelling: str) -> None:
 def test_steps_as_text() -> None:
     shown = lesson("steps", "tree", "--elements", "1000").stdout
     assert shown.startswith("tree: 4 cards, 1,000 elements each, seed 7, 4 steps\n")
-    assert re.search(r"^step 2  gather +2 → 0  blocks 0–3  1,000  add$", shown, re.M)
+    assert re.search(r"^step  phase +from → to  block  elements  op$", shown, re.M)
+    assert re.search(r"^   2  gather +2 → 0 +0–3 +1,000  add$", shown, re.M)
     assert shown.endswith("largest difference from the direct sum 0\n")
 
 

@@ -20,7 +20,7 @@ from py_core.executor import Run, block_bounds, run
 from py_core.model import Model
 from py_core.quantities.schemes import SCHEMES as COMPARED
 from py_core.quantity import At, Quantity, at, evaluate, names
-from py_core.scenario import DEFAULT, Scenario, parse_scenario
+from py_core.scenario import DEFAULT, SPECS, Scenario, parse_scenario
 from py_core.schedules import SCHEMES, Schedule, Step, Transfer, schedule
 from py_core.terms import Named, Term, ambiguous
 from py_core.units import UNITS
@@ -80,6 +80,12 @@ def test_readers_texts_are_short_chinese() -> None:
         assert not re.search(r"[\u4e00-\u9fff][,;:?!]|[,;:?!][\u4e00-\u9fff]", q.says), q.name
         assert not re.search(r"增长 \S+ 倍", q.says), q.name
         assert not re.search(r"：.*：", q.says), q.name
+        # Words that a reader may take for something else.
+        assert not re.search(r"对数|搬|多少倍|每步|(?<!通信)步数", q.says) or q.name in SPECS, (
+            q.name
+        )
+        # 几倍 is answered by 倍, and by nothing else.
+        assert ("几倍" in q.says) == (q.unit.name == "×"), q.name
         for text in (q.says, *(n.source.says for n in q.inputs)):
             glued = r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]"
             assert not re.search(glued, text), (q.name, text)
@@ -435,10 +441,25 @@ def test_one_node_takes_the_nodes_bandwidth() -> None:
     assert across.quantity("link.bandwidth").display() == "50 GB/s"
 
 
-def test_model_without_experts_says_what_it_needs() -> None:
-    with pytest.raises(ConfigError) as caught:
-        evaluate("expert_parallel.experts_per_card")
-    assert "MoE" in caught.value.chinese
+@pytest.mark.parametrize(
+    ("name", "query", "lacks", "instead"),
+    [
+        ("expert_parallel.experts_per_card", "", "稠密", "deepseek-v3"),
+        ("linear_attention.state_bytes", "model=qwen3-8b", "线性注意力", "qwen3.8-27b"),
+    ],
+)
+def test_a_model_that_lacks_something_says_so_and_names_another(
+    name: str, query: str, lacks: str, instead: str
+) -> None:
+    """The model is what the reader set; no field of its config is at fault."""
+    with pytest.raises(ScenarioError) as caught:
+        evaluate(name, parse_scenario(query))
+    assert caught.value.field == "model"
+    assert caught.value.value == parse_scenario(query).model.name
+    assert lacks in caught.value.chinese
+    assert f"例如 {instead}（" in caught.value.chinese
+    assert f"such as model={instead} " in str(caught.value)
+    assert evaluate(name, parse_scenario(f"model={instead}")).value > 0
 
 
 def test_broken_model_raises_config_error() -> None:

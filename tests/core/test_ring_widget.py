@@ -7,12 +7,16 @@ from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgets
 from py_core.errors import UnknownName
-from widgets.ring.widget import FIELDS, walk
+from py_core.executor import run
+from py_core.schedules import SCHEMES, schedule
+from widgets.ring.picture import picture, pips_path, places
+from widgets.ring.story import MODES
+from widgets.ring.widget import FIELDS, steps_of, walk
 from widgets.state import parse
 
 
@@ -27,22 +31,42 @@ def full(html: str) -> dict[str, str]:
 
 
 @given(
-    mode=st.sampled_from(["naive", "ring"]),
+    mode=st.sampled_from(list(MODES)),
+    other=st.sampled_from(["", *SCHEMES]),
     n=st.integers(2, 16),
     seed=st.integers(0, 9999),
+    predict=st.sampled_from(["on", "off"]),
     data=st.data(),
 )
-def test_any_state_survives_its_own_query(mode: str, n: int, seed: int, data) -> None:
-    step = data.draw(st.integers(0, 2 * (n - 1)))
-    state = parse(FIELDS, urlencode({"mode": mode, "n": n, "seed": seed, "step": step}))
+def test_any_state_survives_its_own_query(
+    mode: str, other: str, n: int, seed: int, predict: str, data
+) -> None:
+    fields = {"mode": mode, "with": other, "n": n, "seed": seed, "predict": predict, "g": 0}
+    fields["step"] = data.draw(st.integers(0, steps_of(fields)))
+    fields["guess"] = data.draw(st.integers(0, n))
+    state = parse(FIELDS, urlencode(fields))
     assert not state.notices
+    assert "data-full" in widgets.render("ring", urlencode(fields))
     assert parse(FIELDS, state.full_query()).values == state.values
 
 
 @given(st.text(max_size=80))
 def test_any_query_gives_a_frame(query: str) -> None:
     html = widgets.render("ring", query)
-    assert full(html)["mode"] in ("naive", "ring")
+    assert full(html)["mode"] in MODES
+
+
+PARTS = st.sampled_from(
+    [*(f.name for f in FIELDS), "was", "go", "=", "&", "%", "ring", "tree", "-1", "0", "16", "１"]
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(PARTS, max_size=14))
+def test_random_queries_clamp_or_explain(parts: list[str]) -> None:
+    html = widgets.render("ring", "".join(parts))
+    values = full(html)
+    assert not parse(FIELDS, urlencode(values)).notices
 
 
 @pytest.mark.parametrize(
@@ -51,7 +75,7 @@ def test_any_query_gives_a_frame(query: str) -> None:
 def test_a_bad_number_keeps_the_last_good_state(typed: str) -> None:
     was = "mode=naive&n=5&seed=3&step=2"
     html = widgets.render("ring", urlencode({"mode": "naive", "n": typed, "step": 2, "was": was}))
-    assert full(html) == dict(parse_qsl(was))
+    assert full(html).items() >= dict(parse_qsl(was)).items()
     notice = re.search(r'<p class="lw-notice" id="ring-n-error">([^<]*)<', html)
     assert notice
     assert notice[1].startswith("卡数 N 要填 2 到 16 之间的整数；")
@@ -62,7 +86,7 @@ def test_a_bad_number_keeps_the_last_good_state(typed: str) -> None:
 
 def test_a_bad_link_falls_back_to_the_default() -> None:
     html = widgets.render("ring", "n=99&mode=quantum&step=x&bogus=1")
-    assert full(html) == {"mode": "ring", "n": "4", "seed": "7", "step": "0"}
+    assert full(html).items() >= {"mode": "ring", "n": "4", "seed": "7", "step": "0"}.items()
     assert html.count('class="lw-notice"') == 4
 
 
@@ -98,8 +122,8 @@ def test_the_two_schemes_differ_in_time_and_busiest_card_not_in_total(n: int) ->
     def tiles(html: str) -> list[int]:
         return [int(t) for t in re.findall(r"<dd[^>]*>(\d+)<small>", html)]
 
-    assert tiles(naive) == [end * n, (n - 1) * n, (n - 1) * n, end * n]
-    assert tiles(ring) == [end, end, end, end * n]
+    assert tiles(naive) == [end * n, (n - 1) * n, (n - 1) * n, end * n, end]
+    assert tiles(ring) == [end, end, end, end * n, end]
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 16])
@@ -146,11 +170,127 @@ def test_two_copies_share_no_id() -> None:
     assert len(ids.seen) == len(set(ids.seen)) > 0
 
 
-def test_walk_is_every_step_of_both_modes() -> None:
-    assert len(walk()) == len(set(walk())) == 14
+def test_walk_is_every_step_of_the_story_and_its_halves() -> None:
+    assert len(walk()) == len(set(walk())) == 7 + 1 + 7 + 4 + 4
     assert all(not parse(FIELDS, q).notices for q in walk())
 
 
 def test_unknown_widget() -> None:
     with pytest.raises(UnknownName, match="ring"):
         widgets.render("rings")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("n", [2, 3, 6, 8, 13, 16])
+def test_every_scheme_shows_its_own_ledger_at_the_end(scheme: str, n: int) -> None:
+    plan = schedule(scheme, n)
+    html = widgets.render("ring", f"mode={scheme}&n={n}&step={len(plan.steps)}")
+    ledger = run(plan, n, 7).finish().ledger
+    assert numbers(html, "sent") == ledger.sent
+    assert numbers(html, "received") == ledger.received
+    assert numbers(html, "largest") == [0]
+    assert "验算通过" in html
+
+
+def test_reduce_scatter_checks_each_cards_own_block_only() -> None:
+    html = widgets.render("ring", "mode=reduce-scatter&n=5&step=4")
+    assert "验算通过：每张卡自己那一块等于直接相加" in html
+    assert html.count(" whole") == 5
+
+
+def test_all_gather_starts_with_one_whole_block_each_and_the_rest_empty() -> None:
+    html = widgets.render("ring", "mode=all-gather&n=5")
+    assert html.count(" whole") == 5
+    assert html.count('<span class="ring-value">空</span>') == 20
+
+
+def test_two_schemes_on_the_same_data_stepped_together() -> None:
+    html = widgets.render("ring", "mode=naive&with=tree&n=8&step=9")
+    sums = re.findall(r"<tfoot>.*?</tfoot>", html, re.S)
+    assert len(sums) == 2
+    answers = [re.findall(r"<td>(\d+)</td>", s) for s in sums]
+    assert answers[0] == answers[1]
+    # The tree is done after 6 of the 14 steps and stays there.
+    assert numbers(html, "sent")[8:] == [24, 8, 16, 8, 24, 8, 16, 8]
+    assert full(html)["step"] == "9"
+
+
+def guess_buttons(html: str) -> dict[int, str]:
+    return {
+        int(b): v for b, v in re.findall(r'id="ring-guess-(\d+)" name="go" value="([^"]+)"', html)
+    }
+
+
+@pytest.mark.parametrize("mode", ["ring", "reduce-scatter", "all-gather"])
+@pytest.mark.parametrize("n", [2, 4, 7, 16])
+def test_predictions_are_judged_by_the_schedule(mode: str, n: int) -> None:
+    query, right = f"mode={mode}&n={n}&predict=on", 0
+    plan = schedule(mode, n)
+    for step, planned in enumerate(plan.steps):
+        html = widgets.render("ring", query)
+        source, _ = map(int, re.search(r"(\d+) 号卡会把哪一块发给 (\d+) 号卡", html).groups())
+        (truth,) = (t.blocks[0] for t in planned.transfers if t.source == source)
+        guess = truth if step % 2 == 0 else (truth + 1) % n
+        right += guess == truth
+        answered = widgets.render("ring", urlencode({**full(html), "go": f"guess={guess + 1}"}))
+        assert ("对了" in answered) == (guess == truth)
+        assert guess == truth or f"其实是块 {truth}：" in answered
+        go = re.search(r'id="ring-next" name="go" value="([^"]+)"', answered)[1]
+        query = urlencode({**full(answered), "go": go.replace("&amp;", "&")})
+    done = full(widgets.render("ring", query))
+    assert (done["right"], done["asked"], done["guess"]) == (str(right), str(len(plan.steps)), "0")
+
+
+def test_a_guess_that_is_skipped_costs_nothing() -> None:
+    html = widgets.render("ring", "predict=on")
+    go = re.search(r'id="ring-next" name="go" value="([^"]+)"', html)[1]
+    after = full(widgets.render("ring", urlencode({**full(html), "go": go.replace("&amp;", "&")})))
+    assert (after["step"], after["right"], after["asked"]) == ("1", "0", "0")
+
+
+@pytest.mark.parametrize("g", ["3", "5", "17", "x"])
+def test_a_node_size_that_does_not_divide_is_explained(g: str) -> None:
+    html = widgets.render("ring", urlencode({"mode": "hierarchical", "n": 8, "g": g}))
+    assert "N 的约数，0 表示自动" in html
+    assert full(html)["g"] == "0"
+
+
+def test_hierarchical_says_where_a_step_runs() -> None:
+    says = [widgets.render("ring", f"mode=hierarchical&n=8&g=4&step={k}") for k in (1, 4, 6)]
+    assert "机器之内 reduce-scatter" in says[0]
+    assert "机器之间" in says[1]
+    assert "机器之内 all-gather" in says[2]
+
+
+def test_the_limits_are_executed() -> None:
+    html = widgets.render("ring", "mode=limits")
+    for n in (2, 4, 8, 16):
+        received = run(schedule("naive", n), n, 0).finish().ledger.received
+        label = f"{n} 张卡：0 号卡收 {received[0]} 块，别的每张卡收 {received[1]} 块"
+        assert f'aria-label="{label}"' in html
+
+
+@pytest.mark.parametrize("n", range(2, 17))
+def test_cards_do_not_overlap_in_the_picture(n: int) -> None:
+    drawn = picture(n, None)
+    at = places(n)
+    for i, a in enumerate(at):
+        for b in at[i + 1 :]:
+            apart_x = abs(a.x - b.x) >= drawn["card_width"]
+            apart_y = abs(a.y - b.y) >= drawn["card_height"]
+            assert apart_x or apart_y
+        assert a.x - drawn["card_width"] / 2 >= 0
+        assert a.x + drawn["card_width"] / 2 <= drawn["width"]
+
+
+@pytest.mark.parametrize("n", range(2, 17))
+def test_in_every_ring_step_the_picture_has_n_arrows_and_parcels(n: int) -> None:
+    for step in schedule("ring", n).steps:
+        drawn = picture(n, step)
+        assert len(drawn["arrows"]) == len(drawn["parcels"]) == n
+
+
+def test_pips_of_runs() -> None:
+    assert pips_path([True, True, False, True] + [False] * 12) == "M0 2h9M15 2h4"
+    assert pips_path([False] * 8 + [True] * 8) == "M0 7h39"
+    assert pips_path([False] * 16) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
@@ -45,8 +46,8 @@ ROUNDING = [
     ("0.994", "GB", "0.99 GB"),
     ("0.996", "GB", "1.0 GB"),
     ("0.469762048", "GB", "0.47 GB"),
-    ("27.781427952", "B params", "27.8 B"),
-    ("653.90877", "B params", "653.9 B"),
+    ("27.781427952", "B params", "27.8 B 参数"),
+    ("653.90877", "B params", "653.9 B 参数"),
     # half-even
     ("1.25", "GB", "1.2 GB"),
     ("1.35", "GB", "1.4 GB"),
@@ -85,12 +86,21 @@ ROUNDING = [
     ("304.1096", "years", "304 年"),
     ("0.5", "years", "0 年"),
     ("1.5", "years", "2 年"),
-    # multiples one below ten, else none
+    # multiples: from ten none, from two one
     ("5.55629", "×", "5.6 倍"),
     ("146.142857", "×", "146 倍"),
     ("9.94", "×", "9.9 倍"),
     ("9.96", "×", "10 倍"),
     ("4", "×", "4 倍"),
+    # below two: two decimals, unless one says it all
+    ("1.142857", "×", "1.14 倍"),
+    ("1.5", "×", "1.5 倍"),
+    ("1.75", "×", "1.75 倍"),
+    ("1", "×", "1 倍"),
+    ("1.994", "×", "1.99 倍"),
+    ("1.996", "×", "2.0 倍"),
+    ("0.9999", "×", "1.00 倍"),
+    ("0.004", "×", "0.0040 倍"),
     # negatives, with a true minus
     ("-21.196883424", "GB", "−21.2 GB"),
     ("-0.25", "%", "−0.2%"),
@@ -153,7 +163,9 @@ def test_unknown_unit() -> None:
 
 
 def test_labels_keep_b_for_billions_of_parameters() -> None:
-    assert [u.name for u in UNITS.values() if u.label == "B"] == ["B params"]
+    """And say so: "0.43 B" alone, or "0 B", would read as bytes."""
+    assert [u.name for u in UNITS.values() if re.match(r"B\b", u.label)] == ["B params"]
+    assert unit("B params").label == "B 参数"
     for u in UNITS.values():
         assert u.scale > 0
         assert len(u.dimension) == len(COUNT)

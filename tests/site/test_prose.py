@@ -16,7 +16,9 @@ from py_core.quantity import evaluate
 def convert(text: str, **page: object) -> tuple[str, Page]:
     extension = LessonExtension(runtime="assets/lesson/python.json")
     extension.page = Page(**page)  # type: ignore[arg-type]
-    md = Markdown(extensions=["tables", "toc", "attr_list", "pymdownx.superfences", "admonition", extension])
+    md = Markdown(
+        extensions=["tables", "toc", "attr_list", "pymdownx.superfences", "admonition", extension]
+    )
     return md.convert(text), extension.page
 
 
@@ -77,9 +79,7 @@ def test_its_panel_goes_down_to_the_config() -> None:
 
 
 def test_a_figure_used_twice_says_where() -> None:
-    html, _ = convert(
-        '# 甲 {#a}\n\n{{ q("state.bytes") }}\n\n# 乙 {#b}\n\n{{ q("state.bytes") }}'
-    )
+    html, _ = convert('# 甲 {#a}\n\n{{ q("state.bytes") }}\n\n# 乙 {#b}\n\n{{ q("state.bytes") }}')
     panel = panels(html)["fig-state-bytes"]
     assert '<a href="#q-1">甲</a>、<a href="#q-2">乙</a>' in panel
     assert "本页用到" not in panels(convert('{{ q("state.bytes") }}')[0])["fig-state-bytes"]
@@ -96,7 +96,9 @@ def test_two_scenarios_are_two_panels_and_share_what_is_the_same() -> None:
 
 
 def test_a_fact_with_its_paper() -> None:
-    html, page = convert('{{ fact("dsv3.pretrain_gpu_hours") }}，{{ fact("llama3.mfu", unit="%") }}')
+    html, page = convert(
+        '{{ fact("dsv3.pretrain_gpu_hours") }}，{{ fact("llama3.mfu", unit="%") }}'
+    )
     assert ">2,664,000 小时</button>" in html
     assert ">41%</button>" in html
     panel = panels(html)["fact-dsv3-pretrain-gpu-hours"]
@@ -266,7 +268,7 @@ def test_a_widget_with_its_frames() -> None:
     assert 'runtime="../assets/lesson/python.json"' in html
     ((path, code),) = page.assets.items()
     assert f'src="../{path}"' in html
-    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"mode=naive&n=4')
+    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"asked=0&g=0&')
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_a_widget_with_its_frames() -> None:
         ('{{ widget("ring", query=5) }}', "a text"),
         ('{{ widget("ring", "b") }}', "the name of one widget"),
         ('{{ widget("ring", query="n=99") }}', "from 2 to 16"),
-        ('{{ widget("ring", query="foo=1") }}', "mode, n, seed, step"),
+        ('{{ widget("ring", query="foo=1") }}', "asked, g, guess, mode, n"),
         ('{{ widget("ring") }}\n\n{{ widget("ring") }}', "no other widget"),
     ],
 )

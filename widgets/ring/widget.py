@@ -1,44 +1,73 @@
-"""The all-reduce stepper: N cards add up N blocks each, one step at a time."""
+"""The all-reduce stepper: N cards add up N blocks each, one step at a time.
+
+Every scheme is executed by the one executor; the view only shows its cells and its ledger.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 from urllib.parse import urlencode
 
+from py_core.errors import Accepted
 from py_core.executor import MAX_SEED, Cell, Run, run
-from py_core.schedules import MAX_CARDS, MIN_CARDS, Step, Transfer, schedule
+from py_core.measured import available, measured, recorded
+from py_core.schedules import MAX_CARDS, MIN_CARDS, Schedule, Step, Transfer, schedule
+from py_core.units import display, number, unit
+from widgets.ring.picture import picture, pips_path
+from widgets.ring.story import MODES, STORY, milestone, phase, sentence
 from widgets.state import Choice, State, Values, Whole
 
 LABEL = "all-reduce 步进器"
+COLOURED = 8  # up to so many cards, pips wear their cards' colours
+GUESSABLE = ("ring", "reduce-scatter", "all-gather")  # every card sends one block a step
+LIMITS = (2, 4, 8, 16)  # cards of the bars that show where the naive scheme fails
 
-MODES = {"naive": "朴素", "ring": "环形"}
+_COMPARED = {"": "不比较", **{m: label for m, label in MODES.items() if m != "limits"}}
 
-PHASES = {
-    "gather": "收集：一张一张发给 0 号卡",
-    "send back": "发回：0 号卡一张一张发回去",
-    "reduce-scatter": "第一段 reduce-scatter：边传边加",
-    "all-gather": "第二段 all-gather：只传不加",
-}
+
+def plan_of(mode: object, values: Values) -> Schedule:
+    node = int(values["g"]) or None
+    return schedule(str(mode), int(values["n"]), node if mode == "hierarchical" else None)
 
 
 def steps_of(values: Values) -> int:
-    return len(schedule(str(values["mode"]), int(values["n"])).steps)
+    """The steps of the longer of the schemes that are shown."""
+    shown = [m for m in (values["mode"], values["with"]) if m not in ("", "limits")]
+    return max((len(plan_of(m, values).steps) for m in shown), default=0)
 
 
 FIELDS = (
     Choice("mode", "做法", "ring", MODES),
     Whole("n", "卡数 N", 4, MIN_CARDS, MAX_CARDS),
+    Whole(
+        "g",
+        "每台机器的卡数",
+        0,
+        0,
+        MAX_CARDS,
+        fits=lambda g, values: g == 0 or int(values["n"]) % g == 0,
+        hint=Accepted("a divisor of N, or 0", "N 的约数，0 表示自动"),
+    ),
     Whole("seed", "种子", 7, 0, MAX_SEED),
+    Choice("with", "对照", "", _COMPARED),
+    Choice("predict", "先猜再看", "off", {"off": "关", "on": "开"}),
     Whole("step", "步数", 0, 0, steps_of, cursor=True),
+    Whole("guess", "猜的块", 0, 0, MAX_CARDS, cursor=True),  # block + 1; 0: not guessed
+    Whole("right", "猜对", 0, 0, 999, cursor=True),
+    Whole("asked", "猜过", 0, 0, 999, cursor=True),
 )
 
 
+def _query(values: Values, **changes: str | int) -> str:
+    return urlencode(values | changes)
+
+
 def walk() -> list[str]:
-    """The default walk, prerendered at build: both modes, every step."""
-    default = {f.name: f.default for f in FIELDS}
+    """The default walk, prerendered at build: the story and the two halves, every step."""
+    default: Values = {f.name: f.default for f in FIELDS}
     return [
-        urlencode(default | {"mode": mode, "step": step})
-        for mode in MODES
+        _query(default, mode=mode, step=step)
+        for mode in (*STORY, "reduce-scatter", "all-gather")
         for step in range(steps_of(default | {"mode": mode}) + 1)
     ]
 
@@ -50,61 +79,162 @@ def still(state: State) -> list[tuple[str, str]]:
         "naive": "这是朴素做法走完的样子：",
     }
     return [
-        (text, urlencode(values | {"step": steps_of(values)}))
+        (text, _query(values, step=steps_of(values)))
         for mode, text in words.items()
         for values in [state.values | {"mode": mode}]
     ]
 
 
 def view(state: State) -> dict[str, Any]:
-    """What the template shows: the run after ``step`` steps, and the step that led there."""
-    plan = schedule(str(state["mode"]), state.whole("n"))
-    begun = run(plan, plan.cards, state.whole("seed"))
-    done = state.whole("step")
-    before = begun.advance(done - 1).cells if done else begun.cells
-    before = [list(row) for row in before]
-    if done:
-        begun.advance()
-    step = plan.steps[done - 1] if done else None
-    total = len(plan.steps)
+    """What the template shows: the schemes after ``step`` steps, and the controls."""
+    values = state.values
+    total, done = steps_of(values), state.whole("step")
+    shown = [str(m) for m in (values["mode"], values["with"]) if m not in ("", "limits")]
+    runs = [_shown(mode, values, min(done, len(plan_of(mode, values).steps))) for mode in shown]
+    counter = f"第 {done} 步，共 {total} 步"
     return {
-        "cards": plan.cards,
-        "modes": MODES,
-        "steps": _steps(done, total),
-        "counter": f"第 {done} 步，共 {total} 步",
-        "phase": PHASES[step.phase] if step else "还没开始",
-        "rows": [_row(begun, before, step, card) for card in range(plan.cards)],
-        "sums": [begun.direct_sum(b)[0] for b in range(plan.cards)],
-        "says": _sentence(plan.cards, step) + _milestone(plan.scheme, plan.cards, done, total),
-        "largest": begun.max_difference,
-        "total_sent": begun.ledger.total_sent,
-        "uneven": len({*begun.ledger.sent}) > 1,
-        "busiest_sent": begun.ledger.busiest,
-        "busiest_received": max(begun.ledger.received),
-        "elapsed": begun.elapsed,
+        "cards": values["n"],
+        "modes": [(m, label, m in STORY) for m, label in MODES.items()],
+        "compared": _COMPARED,
+        "hierarchical": "hierarchical" in shown,
+        "total": total,
+        "counter": counter,
+        "steps": _steps(state, total),
+        "predict": _prediction(state) if done < total and values["predict"] == "on" else None,
+        "valuetext": f"{runs[0]['phase']}，{counter}" if runs else counter,
+        "runs": runs,
+        "limits": [_limit(n) for n in LIMITS] if values["mode"] == "limits" else [],
         "error": {n.field: n for n in state.notices},
     }
 
 
-def _steps(done: int, total: int) -> list[dict[str, Any]]:
-    """The four buttons: id, label, the step it leads to, its key."""
+def _steps(state: State, total: int) -> list[dict[str, Any]]:
+    """The four buttons: id, label, what they ask for, their key, whether they would do nothing."""
+    done = state.whole("step")
     buttons = (
         ("first", "最前", 0, "Home"),
         ("back", "上一步", max(done - 1, 0), "ArrowLeft"),
         ("next", "下一步", min(done + 1, total), "ArrowRight"),
         ("last", "最后", total, "End"),
     )
-    return [{"name": n, "label": label, "to": to, "key": key} for n, label, to, key in buttons]
+    return [
+        {"name": n, "label": label, "go": _go(state, to), "key": key, "off": to == done}
+        for n, label, to, key in buttons
+    ]
+
+
+def _go(state: State, step: int) -> str:
+    """Another step; a guess that was made counts when the reader moves on."""
+    values = state.values
+    guessed = values["guess"] and values["predict"] == "on" and values["mode"] in GUESSABLE
+    if not guessed or values["step"] == steps_of(values):
+        return urlencode({"step": step, "guess": 0})
+    right = int(values["guess"]) - 1 == _asked(state).blocks[0]
+    return urlencode(
+        {
+            "step": step,
+            "guess": 0,
+            "right": min(int(values["right"]) + right, 999),
+            "asked": min(int(values["asked"]) + 1, 999),
+        }
+    )
+
+
+def _asked(state: State) -> Transfer:
+    """The transfer that a prediction is about: another card in every step."""
+    plan = plan_of(state["mode"], state.values)
+    done = state.whole("step")
+    transfers = plan.steps[min(done, len(plan.steps) - 1)].transfers
+    return transfers[(done + state.whole("seed")) % len(transfers)]
+
+
+def _prediction(state: State) -> dict[str, Any]:
+    if state["mode"] not in GUESSABLE:
+        return {"refused": "这种做法一步里传的不止一块，没法这样猜；换成环形试试。"}
+    asked, guess = _asked(state), state.whole("guess") - 1
+    question = (
+        f"第 {state.whole('step') + 1} 步，{asked.source} 号卡会把哪一块发给 {asked.target} 号卡？"
+    )
+    answer = ""
+    if guess >= 0:
+        right = guess == asked.blocks[0]
+        answer = (
+            f"你猜块 {guess}，{'对了' if right else f'其实是块 {asked.blocks[0]}'}：{_why(state)}"
+        )
+    return {
+        "refused": "",
+        "question": question,
+        "blocks": [(b, urlencode({"guess": b + 1})) for b in range(state.whole("n"))],
+        "guess": guess,
+        "answer": answer,
+        "score": f"猜对 {state['right']} 次，共猜 {state['asked']} 次",
+    }
+
+
+def _why(state: State) -> str:
+    if state.whole("step") == 0:
+        if state["mode"] == "all-gather":
+            return "第一步，每张卡发自己手里唯一集齐的那块。"
+        return "第一步，每张卡发和自己编号相同的那块。"
+    return "每张卡发的，总是它上一步刚收到的那块。"
+
+
+def _shown(mode: str, values: Values, done: int) -> dict[str, Any]:
+    """One scheme after ``done`` of its steps."""
+    plan = plan_of(mode, values)
+    now = run(plan, plan.cards, int(values["seed"]))
+    before = [list(row) for row in now.advance(max(done - 1, 0)).cells]
+    step = plan.steps[done - 1] if done else None
+    if step:
+        now.advance()
+    ledger, n = now.ledger, plan.cards
+    return {
+        "mode": mode,
+        "title": MODES[mode],
+        "phase": phase(plan, step),
+        "says": sentence(plan, step) + milestone(plan, done),
+        "picture": picture(n, step),
+        "rows": [_row(now, before, step, card) for card in range(n)],
+        "every": pips_path([True] * n),
+        "sums": [now.direct_sum(b)[0] for b in range(n)],
+        "largest": now.max_difference,
+        "only_own": mode == "reduce-scatter",
+        "uneven": len({*ledger.sent}) > 1,
+        "busiest_sent": ledger.busiest,
+        "busiest_received": max(ledger.received),
+        "total_sent": ledger.total_sent,
+        "elapsed": now.elapsed,
+        "steps": len(plan.steps),
+        "measured": _measured(mode, n) if not plan.cards_per_node else None,
+    }
+
+
+def _measured(mode: str, n: int) -> dict[str, Any] | None:
+    """Bytes per card as gloo really sent them, beside the ledger's; None where not measured."""
+    if n not in available().get(mode, ()):
+        return None
+    m, facts = measured(mode, n), recorded()
+    rows = [
+        (rank, number(computed, 3), number(sent, 3), display(difference, unit("%"), 2))
+        for rank, (computed, sent, difference) in enumerate(
+            zip(m.computed_sent, m.sent, m.sent_difference, strict=True)
+        )
+    ]
+    return {"rows": rows, "how": facts.how_chinese, "date": facts.date, "torch": facts.torch}
 
 
 def _row(now: Run, before: list[list[Cell]], step: Step | None, card: int) -> dict[str, Any]:
     transfers = step.transfers if step else ()
     sends = {b for t in transfers if t.source == card for b in t.blocks}
-    receives = {b: t for t in transfers if t.target == card for b in t.blocks}
+    receives: dict[int, list[Transfer]] = {}
+    for t in transfers:
+        if t.target == card:
+            for b in t.blocks:
+                receives.setdefault(b, []).append(t)
     return {
         "card": card,
         "cells": [
-            _cell(now, before, card, b, b in sends, receives.get(b))
+            _cell(now, before, card, b, b in sends, receives.get(b, []))
             for b in range(now.schedule.cards)
         ],
         "sent": now.ledger.sent[card],
@@ -119,43 +249,38 @@ def _cell(
     card: int,
     block: int,
     sends: bool,
-    arrival: Transfer | None,
+    arrivals: list[Transfer],
 ) -> dict[str, Any]:
-    cell = now.cells[card][block]
+    cell, cards = now.cells[card][block], now.schedule.cards
     how = ""
-    if arrival:
-        came = before[arrival.source][block].values[0]
+    if arrivals and arrivals[0].op == "copy":
+        how = f"抄 {arrivals[0].source} 号"
+    elif arrivals:
+        came = [before[t.source][block].values[0] for t in arrivals]
         had = before[card][block].values[0]
-        how = f"{had} + {came}" if arrival.op == "add" else f"抄 {arrival.source} 号"
+        how = f"{had} + {came[0]}" if len(came) == 1 else f"{had} + {len(came)} 个数"
+    has = [c in cell.contributions for c in range(cards)]
     return {
-        "value": cell.values[0],
-        "pips": [c in cell.contributions for c in range(now.schedule.cards)],
-        "holds": len(cell.contributions),
+        "value": cell.values[0] if cell.contributions else "空",
+        "pips": has if cards <= COLOURED else [],
+        "path": "" if cards <= COLOURED else pips_path(has),
+        "holds": sum(has),
         "sends": sends,
-        "receives": arrival is not None,
+        "receives": bool(arrivals),
         "how": how,
     }
 
 
-def _sentence(cards: int, step: Step | None) -> str:
-    if step is None:
-        return f"{cards} 张卡各有 {cards} 块自己的数，只含自己的贡献。"
-    t = min(step.transfers, key=lambda t: t.blocks[0])  # its blocks stand in the first columns
-    if len(step.transfers) == 1:
-        takes = "加到自己的数上" if t.op == "add" else "照抄下来"
-        return f"{t.source} 号卡把全部 {cards} 块发给 {t.target} 号卡，{t.target} 号卡{takes}。"
-    takes = "把它加到自己的同一块上" if t.op == "add" else "照抄下来"
-    return (
-        f"每张卡发出一块，也收到一块。比如 {t.source} 号卡把块 {t.blocks[0]} 发给 "
-        f"{t.target} 号卡，{t.target} 号卡{takes}。"
-    )
-
-
-def _milestone(scheme: str, cards: int, done: int, total: int) -> str:
-    if done == total:
-        return "到此，每张卡都有了完整的和。"
-    if done == total // 2:
-        if scheme == "naive":
-            return "0 号卡加完了，接下来把和发回去。"
-        return f"到此，每张卡恰好有一块集齐了 {cards} 张卡的贡献。"
-    return ""
+def _limit(n: int) -> dict[str, Any]:
+    """How the naive scheme ends with ``n`` cards: blocks received by card 0 and by another."""
+    received = run(schedule("naive", n), n, 0).finish().ledger.received
+    most = run(schedule("naive", max(LIMITS)), max(LIMITS), 0).finish().ledger.received[0]
+    bars = [("0 号卡", received[0]), ("别的每张卡", received[1])]
+    return {
+        "cards": n,
+        "times": received[0] // received[1],
+        "bars": [
+            {"who": who, "blocks": blocks, "width": round(300 * blocks / most, 1), "first": i == 0}
+            for i, (who, blocks) in enumerate(bars)
+        ],
+    }

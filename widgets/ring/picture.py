@@ -1,0 +1,120 @@
+"""The cards on a circle, and what travels between them in one step, as SVG geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, hypot, pi, sin
+from typing import Any
+
+from py_core.schedules import Step
+
+MOST_PARCELS = 16  # beyond that the arrows say enough
+BOW = 0.10  # how far an arrow bends, as a share of its length; opposite ones part
+REST = 0.42  # where on its arrow a parcel lies
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Rounded to a tenth, so that every Python draws the same bytes."""
+
+    x: float
+    y: float
+
+    @classmethod
+    def at(cls, x: float, y: float) -> Point:
+        return cls(round(x, 1) + 0.0, round(y, 1) + 0.0)
+
+    def __str__(self) -> str:
+        return f"{self.x:g} {self.y:g}"
+
+    def __sub__(self, other: Point) -> Point:
+        return Point.at(self.x - other.x, self.y - other.y)
+
+
+def canvas(cards: int) -> tuple[int, int]:
+    return (340, 320) if cards <= 8 else (520, 480)
+
+
+def card_size(cards: int) -> tuple[int, int]:
+    return (62, 34) if cards <= 8 else (46, 28)
+
+
+def places(cards: int) -> list[Point]:
+    """Card 0 on top, the others clockwise."""
+    (across, down), (width, height) = canvas(cards), card_size(cards)
+    radius_x, radius_y = (across - width) / 2 - 4, (down - height) / 2 - 4
+    angles = [2 * pi * r / cards - pi / 2 for r in range(cards)]
+    return [Point.at(across / 2 + radius_x * cos(a), down / 2 + radius_y * sin(a)) for a in angles]
+
+
+def picture(cards: int, step: Step | None) -> dict[str, Any]:
+    """Cards, arrows and parcels of one step; before the first step only cards."""
+    at = places(cards)
+    width, height = card_size(cards)
+    transfers = step.transfers if step else ()
+    arrows = [_arrow(at[t.source], at[t.target], cards) for t in transfers]
+    parcels = [
+        {
+            "at": rest,
+            "path": f"M {start - rest} L 0 0",
+            "label": _label(t.blocks, cards),
+            "card": t.source % 8,
+        }
+        for t, (_, start, rest) in zip(transfers, arrows, strict=True)
+    ]
+    return {
+        "width": canvas(cards)[0],
+        "height": canvas(cards)[1],
+        "card_width": width,
+        "card_height": height,
+        "cards": [{"card": r, "at": p} for r, p in enumerate(at)],
+        "arrows": [d for d, _, _ in arrows],
+        "parcels": parcels if len(parcels) <= MOST_PARCELS else [],
+    }
+
+
+def _label(blocks: tuple[int, ...], cards: int) -> str:
+    if len(blocks) == cards:
+        return "全部"
+    if len(blocks) > 1:
+        return f"{len(blocks)} 块"
+    return f"块 {blocks[0]}" if cards <= 8 else str(blocks[0])
+
+
+def _arrow(a: Point, b: Point, cards: int) -> tuple[str, Point, Point]:
+    """A bent arrow from card to card: its path, its start, and where its parcel rests."""
+    width, height = card_size(cards)
+    dx, dy = b.x - a.x, b.y - a.y
+    length = hypot(dx, dy)
+    # Leave the boxes: as far as a box reaches in this direction, and a little air.
+    reach = min(width * length / abs(dx) if dx else 1e9, height * length / abs(dy) if dy else 1e9)
+    gap = min(reach / 2 + 3, length * 0.42) / length
+    start = Point.at(a.x + dx * gap, a.y + dy * gap)
+    end = Point.at(b.x - dx * gap, b.y - dy * gap)
+    bend = Point.at((a.x + b.x) / 2 + dy * BOW, (a.y + b.y) / 2 - dx * BOW)
+    t = REST
+    rest = Point.at(
+        (1 - t) ** 2 * start.x + 2 * t * (1 - t) * bend.x + t**2 * end.x,
+        (1 - t) ** 2 * start.y + 2 * t * (1 - t) * bend.y + t**2 * end.y,
+    )
+    return f"M {start} Q {bend} {end}", start, rest
+
+
+PITCH, ROW = 5, 8  # pips are dashes of a thick line: 4 long, 1 apart, 8 a row
+
+
+def pips_path(has: list[bool]) -> str:
+    """The pips that are there, as lines to be dashed; runs of them are one line."""
+    parts = []
+    for row in range(0, len(has), ROW):
+        y = row // ROW * PITCH + 2
+        line = has[row : row + ROW]
+        start = 0
+        while start < len(line):
+            end = start
+            while end < len(line) and line[end]:
+                end += 1
+            if end > start:
+                parts.append(f"M{start * PITCH} {y}h{(end - start) * PITCH - 1}")
+            start = end + 1
+    return "".join(parts)
