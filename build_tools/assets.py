@@ -12,6 +12,9 @@ SCRIPTS = (
     "node_modules/idiomorph/dist/idiomorph.min.js",
     "widgets/runtime/figures.js",
     "widgets/runtime/python.js",
+    "widgets/runtime/player.js",
+    "widgets/runtime/keyboard.js",
+    "widgets/runtime/status.js",
     "widgets/runtime/lesson-widget.js",
 )
 WORKER = "widgets/runtime/worker.mjs"

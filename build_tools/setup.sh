@@ -103,8 +103,8 @@ fetch_python() {
     reason='uv, which could fetch one, could not be installed either'
   fi
   stop "Python 3.13 is needed, none was found, and $reason (details: .cache/python.log)." \
-    'Install Python 3.13 with venv (by pyenv, or from your system), or set PYTHON to one,' \
-    'then run this again.'
+    'Install Python 3.13 with venv (by pyenv, or from your system), or name one' \
+    '(PYTHON=/path/to/python3.13 make serve), then run this again.'
 }
 
 if [ -n "${PYTHON:-}" ]; then

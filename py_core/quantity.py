@@ -376,6 +376,17 @@ def names() -> list[str]:
     return sorted([*_DECLARED, *(n for n, s in SPECS.items() if not s.choices)])
 
 
+def meaning(name: str) -> str:
+    """What the quantity called ``name`` is, in the reader's words, whether or not it can be
+    computed for a model. Raises :class:`UnknownName`."""
+    _declare_all()
+    if name in SPECS:
+        return SPECS[name].says
+    if name not in _DECLARED:
+        raise UnknownName("quantity", name, names())
+    return _DECLARED[name].says
+
+
 def evaluate(name: str, scenario: Scenario = DEFAULT) -> Quantity:
     """The quantity called ``name`` for ``scenario``.
 

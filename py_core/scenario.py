@@ -106,7 +106,7 @@ class Scenario:
     cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576)
     cards_per_node: int = _count("cards_per_node", "g", "每台机器里参与数据并行的卡数", 1, 1024)
     card_memory: Fraction = _real(
-        "card_memory", "M", "每张卡的显存（按十进制 GB 计，是约定）", "GB", "80", "1", "10000"
+        "card_memory", "M", "每张卡的显存（约定值，GB 按十进制）", "GB", "80", "1", "10000"
     )
     bandwidth: Fraction = _real(
         "bandwidth", "Wₓ", "机器之间，每张卡的单向带宽", "GB/s", "50", "0.001", "100000"
@@ -115,7 +115,7 @@ class Scenario:
         "node_bandwidth", "Wₙ", "机器之内，每张卡的单向带宽", "GB/s", "160", "0.001", "100000"
     )
     flops: Fraction = _real(
-        "flops", "F", "每张卡的有效算力（是约定，不是峰值）", "TFLOPS", "400", "0.001", "1000000"
+        "flops", "F", "每张卡的有效算力（约定值，不是峰值）", "TFLOPS", "400", "0.001", "1000000"
     )
     latency: Fraction = _real(
         "latency", "αₓ", "机器之间，每条消息的固定开销", "µs", "14", "0", "1000000"
@@ -126,7 +126,7 @@ class Scenario:
 
     # run
     tokens: int = _count(
-        "tokens", "T", "每张卡每步处理的 token 数", 4096, 1_000_000_000, unit="tokens"
+        "tokens", "T", "每张卡每个训练步处理的 token 数", 4096, 1_000_000_000, unit="tokens"
     )
     gradient: str = _choice("gradient", "dtype", "梯度的数据类型", "bf16", tuple(GRADIENT_BYTES))
     bucket_cap: Fraction = _real(
@@ -136,7 +136,7 @@ class Scenario:
     micro_batch: int = _count("micro_batch", "b", "一个微批里的序列数", 1, 1_000_000)
     tensor_parallel: int = _count("tensor_parallel", "t", "张量并行的卡数", 8, 1024)
     pipeline_stages: int = _count("pipeline_stages", "p", "流水线的级数", 8, 1024)
-    micro_batches: int = _count("micro_batches", "m", "每步的微批数", 32, 1_000_000)
+    micro_batches: int = _count("micro_batches", "m", "每个训练步的微批数", 32, 1_000_000)
     interleave: int = _count("interleave", "v", "交错流水线里每张卡的段数", 4, 1024)
     context_parallel: int = _count("context_parallel", "c", "上下文并行的卡数", 8, 1024)
     expert_parallel: int = _count("expert_parallel", "e", "专家并行的卡数", 64, 4096)

@@ -75,8 +75,11 @@ def ratio(value: Fraction) -> int:
 
 
 def multiple(value: Fraction) -> int:
-    """Multiples (×): one decimal below 10, else none."""
-    return 1 if abs(round(value, 1)) < 10 else 0
+    """Multiples (×): 146, 5.6; below 2 two decimals (1.14), unless one says all (1.5)."""
+    size = abs(value)
+    if round(size, 2) >= 2:
+        return 1 if round(size, 1) < 10 else 0
+    return 1 if (10 * size).denominator == 1 else ratio(size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ UNITS: dict[str, Unit] = {
         _unit("10²⁴ FLOP", FLOP, 10**24, by_magnitude, "× 10²⁴ FLOP"),
         _unit("TFLOPS", _FLOPS, 10**12, by_magnitude, exact=True),
         _unit("params", PARAMETER, 1, by_magnitude, "", exact=True),
-        _unit("B params", PARAMETER, 10**9, by_magnitude, "B", exact=True),
+        _unit("B params", PARAMETER, 10**9, by_magnitude, "B 参数", exact=True),
         _unit("tokens", TOKEN, 1, by_magnitude, "", exact=True),
         _unit("pairs", times(TOKEN, TOKEN), 1, by_magnitude, "对", exact=True),
         _unit("count", COUNT, 1, by_magnitude, "", exact=True),

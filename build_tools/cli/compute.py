@@ -16,7 +16,7 @@ from build_tools.cli.given import (
 )
 from build_tools.cli.shell import FALSE_CLAIM, Answer, AsJson, Record, app
 from build_tools.cli.text import table
-from py_core.errors import LessonError
+from py_core.errors import LessonError, UnknownName
 
 
 def under(scenario: Mapping[str, str]) -> list[str]:
@@ -96,7 +96,7 @@ def value(
 ) -> Answer:
     """Compute one figure and show where it comes from."""
     if every:
-        return values(changes, config, as_json)
+        return values(None, changes, config, as_json)
     if name is None:
         raise LessonError("NAME", "", "the name of a quantity (lesson values lists them)")
     from py_core.quantity import evaluate
@@ -107,7 +107,7 @@ def value(
 
 
 def _value_text(r: Record) -> list[str]:
-    rows = [("exact", r["exact"]), ("formula", r["formula"]), ("", f"= {r['substituted']}")]
+    rows = [("exact", _exact(r["exact"])), ("formula", r["formula"]), ("", f"= {r['substituted']}")]
     fixed = [f"{name} = {value}" for name, value in r.get("where", {}).items()]
     tree = list(_branches(r["inputs"], "  ", set()))
     return [
@@ -120,17 +120,34 @@ def _value_text(r: Record) -> list[str]:
     ]
 
 
+def _exact(written: str) -> str:
+    """``27781427952 parameter`` as people read it: digits grouped, and no unit for a count."""
+    value, _, dimension = written.partition(" ")
+    grouped = "/".join(f"{int(part):,}" for part in value.split("/"))
+    return grouped if dimension == "1" else f"{grouped} {dimension}"
+
+
 def _branches(inputs: list[Record], indent: str, seen: set[str]) -> Iterable[tuple[str, ...]]:
-    """Symbol, value, source and meaning of each input; a quantity is unfolded once."""
+    """Symbol, value, source and meaning of each input; a quantity is unfolded once.
+
+    One that is read off somewhere, and not computed, takes its source into its own row.
+    """
     for i in inputs:
-        yield f"{indent}{i['symbol']}", i["display"], _origin(i), i["says"]
-        if i["kind"] != "quantity":
+        inner = i["inputs"] if i["kind"] == "quantity" else []
+        if [(j["symbol"], j["display"]) for j in inner] == [_plain_symbol(i)]:
+            says = max(i["says"], inner[0]["says"], key=len)
+            yield f"{indent}{i['symbol']}", i["display"], f"{i['name']}: {_origin(inner[0])}", says
             continue
-        which = f"{i['name']} {i.get('where', '')}"
-        only_counted = [inner["kind"] for inner in i["inputs"]] == ["inventory"]
-        if which not in seen and not only_counted:
+        yield f"{indent}{i['symbol']}", i["display"], _origin(i), i["says"]
+        which = f"{i.get('name')} {i.get('where', '')}"
+        if inner and which not in seen:
             seen.add(which)
-            yield from _branches(i["inputs"], indent + "  ", seen)
+            yield from _branches(inner, indent + "  ", seen)
+
+
+def _plain_symbol(i: Record) -> tuple[str, str]:
+    """Symbol and value without the fields that were fixed: ``P``, not ``P（N = 8）``."""
+    return i["symbol"].partition("（")[0], i["display"]
 
 
 def _origin(i: Record) -> str:
@@ -149,28 +166,54 @@ def _origin(i: Record) -> str:
 
 
 @app.command(name="values")
-def values(changes: Changes = None, config: OwnConfig = None, as_json: AsJson = False) -> Answer:
-    """List all figures by name, with their value and meaning."""
-    from py_core.quantity import evaluate, names
+def values(
+    prefix: Annotated[
+        str | None,
+        typer.Argument(help="Only names that begin so, such as ring.", show_default=False),
+    ] = None,
+    changes: Changes = None,
+    config: OwnConfig = None,
+    as_json: AsJson = False,
+) -> Answer:
+    """List figures by name, with their value and meaning."""
+    from py_core import quantity
 
     scenario = scenario_of(changes, config)
+    known = quantity.names()
+    wanted = [name for name in known if name.startswith(prefix or "")]
+    if not wanted:
+        raise UnknownName("prefix", str(prefix), {_group(n) for n in known} - {""})
 
     def entry(name: str) -> Record:
         try:
-            q = evaluate(name, scenario)
+            q = quantity.evaluate(name, scenario)
         except LessonError as error:  # a dense model has no experts; the others still count
-            return {"name": name, "error": str(error)}
+            says = quantity.meaning(name)
+            return {"name": name, "says": says, "error": str(error)}
         return {"name": name, "unit": q.unit.name, "display": q.display(), "says": q.says}
 
-    record = {"scenario": scenario.changes(), "quantities": [entry(name) for name in names()]}
+    record = {"scenario": scenario.changes(), "quantities": [entry(name) for name in wanted]}
     return Answer(record, _values_text, as_json)
 
 
+def _group(name: str) -> str:
+    """``ring`` of ``ring.steps``; "" for a Scenario field."""
+    group, dot, _ = name.partition(".")
+    return group if dot else ""
+
+
 def _values_text(r: Record) -> list[str]:
-    rows = [
-        (q["name"], q.get("display", "—"), q.get("says") or q["error"]) for q in r["quantities"]
-    ]
-    return [*under(r["scenario"]), *table(rows, right=(1,))]
+    """Group by group, Scenario fields first; below, why some have no value."""
+    listed = sorted(r["quantities"], key=lambda q: _group(q["name"]))
+    rows = table([(q["name"], q.get("display", "—"), q["says"]) for q in listed], right=(1,))
+    lines = []
+    for before, q, row in zip([None, *listed], listed, rows, strict=False):
+        if before and _group(before["name"]) != _group(q["name"]):
+            lines.append("")
+        lines.append(row)
+    reasons = dict.fromkeys(q["error"] for q in listed if "error" in q)
+    missing = ["", *(f"—  {reason}" for reason in reasons)] if reasons else []
+    return [*under(r["scenario"]), *lines, *missing]
 
 
 # ── lesson steps ────────────────────────────────────────────────────────────────────────
@@ -250,7 +293,7 @@ def steps(
 def _steps_text(r: Record) -> list[str]:
     nodes = f", {r['cards_per_node']} cards per node" if "cards_per_node" in r else ""
     moves = [
-        (f"step {s['number']}" if first else "", s["phase"] if first else "", *_move(t))
+        (f"{s['number']}" if first else "", s["phase"] if first else "", *_move(t))
         for s in r["steps"]
         for first, t in zip([True] + [False] * len(s["transfers"]), s["transfers"], strict=False)
     ]
@@ -259,7 +302,7 @@ def _steps_text(r: Record) -> list[str]:
         f"{r['scheme']}: {r['cards']} cards{nodes}, {r['elements']:,} elements each, "
         f"seed {r['seed']}, {len(r['steps'])} steps",
         "",
-        *table(moves, right=(4,)),
+        *table([_MOVES, *moves], right=(0, 4)),
         "",
         *table([("card", "sent", "received"), *ledger], right=(0, 1, 2)),
         "",
@@ -268,12 +311,14 @@ def _steps_text(r: Record) -> list[str]:
     ]
 
 
+_MOVES = ("step", "phase", "from → to", "block", "elements", "op")
+
+
 def _move(t: Record) -> tuple[str, str, str, str]:
     blocks: list[int] = t["blocks"]
     run_of = len(blocks) > 1 and blocks == list(range(blocks[0], blocks[-1] + 1))
     listed = f"{blocks[0]}–{blocks[-1]}" if run_of else ", ".join(map(str, blocks))
-    word = "blocks" if len(blocks) > 1 else "block"
-    return f"{t['source']} → {t['target']}", f"{word} {listed}", f"{t['elements']:,}", t["op"]
+    return f"{t['source']} → {t['target']}", listed, f"{t['elements']:,}", t["op"]
 
 
 # ── lesson claims ───────────────────────────────────────────────────────────────────────

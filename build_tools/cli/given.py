@@ -13,6 +13,7 @@ import typer
 from py_core.errors import Accepted, LessonError, ScenarioError, ScheduleError, whole
 
 if TYPE_CHECKING:
+    from py_core.errors import ConfigError
     from py_core.model import Model
     from py_core.scenario import Scenario
 
@@ -59,26 +60,55 @@ def model_of(place: str) -> Model:
     ``docs/data/models``. Errors name the file, and within it the field.
     """
     from py_core import data
-    from py_core.configs import ROOT
     from py_core.errors import ConfigError, UnknownName
-    from py_core.model import ANCHOR, load_model, own_model
+    from py_core.model import ANCHOR, own_model
 
     slugs = (ANCHOR, *data.model_slugs())
     if place in slugs:
-        return load_model(place)
+        return ours(place)
     if place != "-" and not os.path.exists(place) and not re.search(r"[/\\]|\.json$", place):
         raise UnknownName("model (and no file of that name)", place, slugs)
     content = bytes_of(place)
     try:
         return own_model(content, "" if place == "-" else place)
     except ConfigError as error:
-        inside = f": {error.field}" if error.field != ROOT else ""
-        raise ConfigError(called(place) + inside, error.value, error.accepted) from None
+        raise _within(called(place), error.field, error) from None
+
+
+def ours(slug: str) -> Model:
+    """A model that comes with the project, counted: a mistake in its data file ends here, once,
+    and not at every figure that rests on it."""
+    from py_core.errors import ConfigError
+    from py_core.model import ANCHOR, load_model
+
+    file = "docs/data/" + ("anchor-model.json" if slug == ANCHOR else f"models/{slug}.json")
+    try:
+        model = load_model(slug)
+    except ConfigError as error:
+        raise _within(file, error.field, error) from None
+    try:
+        _ = model.inventory
+    except ConfigError as error:
+        raise _within(file, f"/config{error.field.removesuffix('/')}", error) from None
+    return model
+
+
+def _within(file: str, pointer: str, error: ConfigError) -> ConfigError:
+    """The same error with the file before the pointer."""
+    from py_core.configs import ROOT
+    from py_core.errors import ConfigError
+
+    inside = f": {pointer}" if pointer != ROOT else ""
+    return ConfigError(file + inside, error.value, error.accepted)
 
 
 def scenario_of(changes: Sequence[str] | None, config: str | None) -> Scenario:
-    """The lesson's Scenario with ``--set`` and ``--config`` applied."""
+    """The lesson's Scenario with ``--set`` and ``--config`` applied, its model counted."""
+    from py_core import data
+    from py_core.model import ANCHOR
     from py_core.scenario import DEFAULT
+
+    ours(ANCHOR)
 
     new: dict[str, object] = {}
     for text in changes or ():
@@ -93,6 +123,8 @@ def scenario_of(changes: Sequence[str] | None, config: str | None) -> Scenario:
             once = Accepted("given once, here or by --config", "只写一次")
             raise ScenarioError("model", new["model"], once)
         new["model"] = model_of(config)
+    elif new.get("model") in data.model_slugs():
+        new["model"] = ours(str(new["model"]))
     return DEFAULT.with_fields(new)
 
 

@@ -43,7 +43,9 @@ def _elements(at: At) -> Term:
 
 
 @quantity(
-    "activations.coefficient", "B/token", "系数 34 的来历：注意力、前馈、两个 LayerNorm 各存多少"
+    "activations.coefficient",
+    "B/token",
+    "激活公式的 34 从哪里来：注意力 11 + MLP 19 + 两个 LayerNorm 4",
 )
 def _(at: At) -> Term:
     parts = "korthikanti.coefficient_parts"
@@ -51,29 +53,29 @@ def _(at: At) -> Term:
     return attention + mlp + norms
 
 
-@quantity("activations.no_parallel", "GB", f"激活，不切也不重算（{_FORMULA}）", "Act")
+@quantity("activations.no_parallel", "GB", f"激活：不切也不重算（{_FORMULA}）", "Act")
 def _(at: At) -> Term:
     return _elements(at) * (_linear(at) + _scores(at))
 
 
 @quantity(
-    "activations.selective", "GB", f"激活，选择性重算：不存注意力分数（{_FORMULA}）", "Act_sel"
+    "activations.selective", "GB", f"激活：选择性重算，不存注意力分数（{_FORMULA}）", "Act_sel"
 )
 def _(at: At) -> Term:
     return _linear(at) * _elements(at)
 
 
-@quantity("activations.tensor", "GB", f"激活，张量并行（{_FORMULA}）", "Act_t")
+@quantity("activations.tensor", "GB", f"激活：张量并行（{_FORMULA}）", "Act_t")
 def _(at: At) -> Term:
     return _elements(at) * (_split(at) + _scores(at) / tensor_cards(at))
 
 
-@quantity("activations.tensor_sequence", "GB", f"激活，张量并行加序列并行（{_FORMULA}）", "Act_ts")
+@quantity("activations.tensor_sequence", "GB", f"激活：张量并行加序列并行（{_FORMULA}）", "Act_ts")
 def _(at: At) -> Term:
     return _elements(at) / tensor_cards(at) * (_linear(at) + _scores(at))
 
 
-@quantity("activations.tensor_selective", "GB", f"激活，张量并行加选择性重算（{_FORMULA}）")
+@quantity("activations.tensor_selective", "GB", f"激活：张量并行加选择性重算（{_FORMULA}）")
 def _(at: At) -> Term:
     return _elements(at) * _split(at)
 
@@ -81,14 +83,14 @@ def _(at: At) -> Term:
 @quantity(
     "activations.tensor_sequence_selective",
     "GB",
-    f"激活，张量并行加序列并行加选择性重算（{_FORMULA}）",
+    f"激活：张量并行加序列并行加选择性重算（{_FORMULA}）",
     "Act_tss",
 )
 def _(at: At) -> Term:
     return _linear(at) * _elements(at) / tensor_cards(at)
 
 
-@quantity("activations.full_recompute", "GB", f"激活，全部重算：每层只存输入（{_FORMULA}）")
+@quantity("activations.full_recompute", "GB", f"激活：全部重算，每层只存输入（{_FORMULA}）")
 def _(at: At) -> Term:
     two = at.printed("korthikanti.bytes_full_recompute", "2", 2, "B/token")
     return two * _elements(at)
@@ -97,7 +99,7 @@ def _(at: At) -> Term:
 @quantity(
     "activations.first_stage",
     "GB",
-    f"激活，张量、序列并行加选择性重算，交错流水线的第一级（{_FORMULA}）",
+    f"激活：交错流水线的第一级，张量、序列并行加选择性重算（{_FORMULA}）",
 )
 def _(at: At) -> Term:
     # L/p layers, of as many micro-batches as are in flight.
@@ -108,13 +110,17 @@ def _(at: At) -> Term:
 @quantity(
     "activations.message_bytes",
     "MB",
-    "一个微批在一层出口的激活：张量并行每次 all-reduce 的，也是流水线往下一级传的",
+    "一个微批在一层出口的激活：张量并行每次同步它，流水线往下一级传它",
     "G_a",
 )
 def _(at: At) -> Term:
     return activation_bytes_each(at) * at.sequence * at.micro_batch * at("model.hidden")
 
 
-@quantity("activations.memory_left", "GB", "ZeRO-3 剩下的显存再放进激活，还剩多少（负数：装不下）")
+@quantity(
+    "activations.memory_left",
+    "GB",
+    "ZeRO-3 剩下的显存放进选择性重算的激活，还剩多少（负数：装不下）",
+)
 def _(at: At) -> Term:
     return at("zero3.memory_left") - at("activations.selective")

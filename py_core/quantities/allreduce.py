@@ -46,13 +46,13 @@ def _(at: At) -> Term:
     return nodes
 
 
-@quantity("ring.coefficient", "ratio", "环形 all-reduce：每张卡发出的字节是梯度的几倍", "c_ring")
+@quantity("ring.coefficient", "ratio", "环形的系数：每张卡发出的字节 ÷ 梯度的字节", "c_ring")
 def _(at: At) -> Term:
     n = at.cards
     return 2 * (n - 1) / n
 
 
-@quantity("ring.sent_per_card", "GB", "环形 all-reduce：每张卡每步发出的字节", "A")
+@quantity("ring.sent_per_card", "GB", "环形 all-reduce：同步一次梯度，每张卡发出的字节", "A")
 def _(at: At) -> Term:
     n, g = at.cards, at("gradient.bytes")
     return 2 * (n - 1) / n * g
@@ -68,38 +68,41 @@ def _(at: At) -> Term:
     return 2 * at("gradient.bytes")
 
 
-@quantity("naive.received_by_card0", "GB", "朴素做法：0 号卡收到的字节（单向）", "R₀")
+@quantity("naive.received_by_card0", "GB", "朴素做法：0 号卡收到的字节（不算发回的）", "R₀")
 def _(at: At) -> Term:
     return (at.cards - 1) * at("gradient.bytes")
 
 
-@quantity("naive.received_by_others", "GB", "朴素做法：其余每张卡收到的字节（单向）", "R₁")
+@quantity("naive.received_by_others", "GB", "朴素做法：其余每张卡收到的字节", "R₁")
 def _(at: At) -> Term:
     return at("gradient.bytes")
 
 
-@quantity("naive.card0_over_others", "×", "朴素做法：0 号卡收到的字节是其余每张卡的多少倍", "R₀/R₁")
+@quantity("naive.card0_over_others", "×", "朴素做法：0 号卡收到的字节是其余每张卡的几倍", "R₀/R₁")
 def _(at: At) -> Term:
     return at("naive.received_by_card0") / at("naive.received_by_others")
 
 
-@quantity("naive.gather_seconds", "s", "朴素做法：0 号卡单向收完要多久（不计每条消息的固定开销）")
+@quantity("naive.gather_seconds", "s", "朴素做法：0 号卡光是收完要多久（不计每条消息的固定开销）")
 def _(at: At) -> Term:
     return at("naive.received_by_card0") / at("link.bandwidth")
 
 
-@quantity("naive.over_ring", "×", "朴素做法的 0 号卡收到的字节是环形每张卡的多少倍", "r_n")
+@quantity("naive.over_ring", "×", "朴素做法的 0 号卡收到的字节是环形每张卡的几倍", "r_n")
 def _(at: At) -> Term:
     return at("naive.received_by_card0") / at("ring.sent_per_card")
 
 
-@quantity("tree.sent_by_leaf", "GB", "树形：一片叶子发出的字节", "A_leaf")
+@quantity("tree.sent_by_leaf", "GB", "二项树：一个叶子发出的字节", "A_leaf")
 def _(at: At) -> Term:
     return at("gradient.bytes")
 
 
 @quantity(
-    "allreduce.transfers_per_element", "count", "每个元素至少要传几次，和才能到达所有卡", "n_min"
+    "allreduce.transfers_per_element",
+    "count",
+    "每个元素都加齐、再送到所有卡，至少要传几次",
+    "n_min",
 )
 def _(at: At) -> Term:
     return 2 * (at.cards - 1)
@@ -108,7 +111,7 @@ def _(at: At) -> Term:
 @quantity(
     "allreduce.least_in_total",
     "GB",
-    "任何 all-reduce 至少要搬的字节，所有卡合计（无在网归约）",
+    "任何 all-reduce 至少要传的字节，所有卡合计（交换机不帮忙加）",
     "A_min",
 )
 def _(at: At) -> Term:
@@ -116,7 +119,10 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "allreduce.least_by_busiest", "GB", "最忙的卡至少要发的字节：合计的下界平摊到 N 张卡", "a_min"
+    "allreduce.least_by_busiest",
+    "GB",
+    "最忙的卡至少要发出的字节：合计至少要传的平摊到 N 张卡",
+    "a_min",
 )
 def _(at: At) -> Term:
     return at("allreduce.least_in_total") / at.cards
@@ -144,23 +150,21 @@ def _growth(at: At, name: str) -> Term:
     return many(name) / few(name)
 
 
-@quantity(
-    "ring.growth_when_doubled", "ratio", "环形：卡数翻倍，每张卡发出的字节变成几倍", "r2_ring"
-)
+@quantity("ring.growth_when_doubled", "×", "环形：卡数翻倍，每张卡发出的字节涨到几倍", "r2_ring")
 def _(at: At) -> Term:
     n = at.cards
     return (2 * n - 1) / (2 * n) / ((n - 1) / n)
 
 
 @quantity(
-    "naive.growth_when_doubled", "ratio", "朴素做法：卡数翻倍，0 号卡收到的字节变成几倍", "r2_naive"
+    "naive.growth_when_doubled", "×", "朴素做法：卡数翻倍，0 号卡收到的字节涨到几倍", "r2_naive"
 )
 def _(at: At) -> Term:
     n = at.cards
     return (2 * n - 1) / (n - 1)
 
 
-@quantity("ring.cards_above_coefficient", "count", "环形：系数从几张卡起超过 1.9", "N_x")
+@quantity("ring.cards_above_coefficient", "count", "从几张卡起，环形的系数超过 1.9", "N_x")
 def _(at: At) -> Term:
     # 2(N−1)/N > x  ⇔  N > 2/(2−x)
     x = at.given("x", Fraction(19, 10), "ratio", "本课随手取的一个接近 2 的系数")

@@ -13,7 +13,9 @@ def _valid_tokens(at: At) -> tuple[Named, Named]:
     )
 
 
-@quantity("averaging.overweight", "×", "两卡均值再平均：1 号卡的每个 token 比 0 号卡的重几倍", "w")
+@quantity(
+    "averaging.overweight", "×", "先各自平均、再平均：1 号卡每个 token 的权重是 0 号卡的几倍", "w"
+)
 def _(at: At) -> Term:
     n0, n1 = _valid_tokens(at)
     return n0 / n1

@@ -12,18 +12,30 @@ from py_core.quantity import At, quantity
 from py_core.terms import Term, whole_part
 
 
-@quantity("communication.seconds", "s", "每步通信的时间：环形的字节 ÷ 带宽", "t_comm")
+@quantity("communication.seconds", "s", "同步一次梯度的时间：环形的字节 ÷ 带宽", "t_comm")
 def _(at: At) -> Term:
     return at("ring.sent_per_card") / at("link.bandwidth")
 
 
-@quantity("communication.over_backward", "ratio", "通信时间是反向时间的几倍", "t_comm/t_bwd")
+@quantity(
+    "communication.seconds_in_node", "s", "同样的卡放进一台机器：同步一次梯度的时间", "t_node"
+)
+def _(at: At) -> Term:
+    return at("ring.sent_per_card") / at.node_bandwidth
+
+
+@quantity(
+    "communication.over_backward", "ratio", "通信时间 ÷ 反向时间（大于 1 就藏不住）", "t_comm/t_bwd"
+)
 def _(at: At) -> Term:
     return at("communication.seconds") / at("backward.seconds")
 
 
 @quantity(
-    "communication.break_even_tokens", "tokens", "每张卡每步从多少 token 起，通信比反向短", "T*"
+    "communication.break_even_tokens",
+    "tokens",
+    "每个训练步，每张卡从多少 token 起，通信比反向短",
+    "T*",
 )
 def _(at: At) -> Term:
     per_token = flops_each(at, 4) * at("model.compute_parameters") / at.flops
@@ -51,13 +63,20 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "communication.unused_seconds", "s", "视觉塔和 MTP 没用到，把它们的零同步一遍要多久", "t_unused"
+    "communication.unused_seconds",
+    "s",
+    "视觉塔和 MTP 没用到、梯度全是零，照样同步要多久",
+    "t_unused",
 )
 def _(at: At) -> Term:
     size = at("gradient.bytes_each") * at("model.unused_parameters")
     return at("ring.coefficient") * size / at("link.bandwidth")
 
 
-@quantity("step.seconds_sync_after_backward", "s", "算完再同步：一步的时间（前向、反向、通信相加）")
+@quantity(
+    "step.seconds_sync_after_backward",
+    "s",
+    "反向算完再同步：一个训练步的时间（前向、反向、通信相加）",
+)
 def _(at: At) -> Term:
     return at("forward.seconds") + at("backward.seconds") + at("communication.seconds")

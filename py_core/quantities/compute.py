@@ -22,11 +22,13 @@ def flops_each(at: At, factor: int) -> Named:
 
 
 def _flops(name: str, factor: int, says: str, symbol: str) -> None:
-    @quantity(f"{name}.flops", "TFLOP", f"{says}：每张卡每步的计算量（不计注意力分数）", symbol)
+    @quantity(
+        f"{name}.flops", "TFLOP", f"{says}：每个训练步，每张卡的计算量（不计注意力分数）", symbol
+    )
     def _(at: At) -> Term:
         return flops_each(at, factor) * at("model.compute_parameters") * at.tokens
 
-    @quantity(f"{name}.seconds", "s", f"{says}：每张卡每步的计算时间", f"t_{symbol[2:]}")
+    @quantity(f"{name}.seconds", "s", f"{says}：每个训练步，每张卡的计算时间", f"t_{symbol[2:]}")
     def _(at: At) -> Term:
         return at(f"{name}.flops") / at.flops
 
@@ -41,7 +43,7 @@ def _(at: At) -> Term:
     return flops_each(at, 4) * at("model.parameters") * at.tokens / at.flops
 
 
-@quantity("global_batch.tokens", "tokens", "所有卡合起来每步的 token 数", "T_all")
+@quantity("global_batch.tokens", "tokens", "每个训练步，所有卡合起来处理的 token 数", "T_all")
 def _(at: At) -> Term:
     return at.cards * at.tokens
 
@@ -49,7 +51,7 @@ def _(at: At) -> Term:
 @quantity(
     "global_batch.tokens_each",
     "tokens",
-    "全局批量不变（8 张卡时的大小）、卡数变了，每张卡分到的 token 数",
+    "全局批量固定在 8 张卡时的大小，每张卡分到的 token 数",
 )
 def _(at: At) -> Term:
     return at.where(cards=8)("global_batch.tokens") / at.cards
@@ -63,7 +65,7 @@ def _(at: At) -> Term:
 @quantity(
     "mfu.sync_after_backward",
     "%",
-    "MFU：算完再同步、通信一点不藏时，模型计算量占峰值的比例",
+    "反向算完再同步时的 MFU：实际做的计算占峰值能做的比例",
 )
 def _(at: At) -> Term:
     seconds = at("step.seconds") + at("communication.seconds")

@@ -8,7 +8,8 @@ piece per card, the last card has the most; zig-zag gives card r pieces r and 2c
 
 from __future__ import annotations
 
-from py_core.errors import Accepted, ConfigError
+from py_core.errors import Accepted, ScenarioError
+from py_core.model import ANCHOR
 from py_core.quantities.activations import activation_bytes_each
 from py_core.quantities.splits import ulysses_cards, whole_pieces
 from py_core.quantity import At, quantity
@@ -39,19 +40,26 @@ def _(at: At) -> Term:
     return at.sequence / (2 * at.context_parallel)
 
 
-@quantity("context_parallel.pairs_first", "pairs", "连续切分：第一张卡要算的注意力对数", "A_first")
+@quantity(
+    "context_parallel.pairs_first", "pairs", "连续切分：第一张卡要算几对（查询与键）", "A_first"
+)
 def _(at: At) -> Term:
     piece = at("context_parallel.piece_tokens")
     return piece * (piece + _itself(at)) / 2
 
 
-@quantity("context_parallel.pairs_last", "pairs", "连续切分：最后一张卡要算的注意力对数", "A_last")
+@quantity(
+    "context_parallel.pairs_last", "pairs", "连续切分：最后一张卡要算几对（查询与键）", "A_last"
+)
 def _(at: At) -> Term:
     return _pairs(at, at.context_parallel - 1, at("context_parallel.piece_tokens"))
 
 
 @quantity(
-    "context_parallel.pairs_zigzag", "pairs", "zig-zag：每张卡要算的注意力对数，张张一样", "A_zz"
+    "context_parallel.pairs_zigzag",
+    "pairs",
+    "zig-zag：每张卡要算几对（查询与键），张张一样",
+    "A_zz",
 )
 def _(at: At) -> Term:
     # Pieces r and 2c−1−r together: (2c−1)·u² + u(u+1), whatever r is.
@@ -60,7 +68,7 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "context_parallel.slowest_over_zigzag", "ratio", "连续切分最忙的卡，是 zig-zag 每张卡的几倍"
+    "context_parallel.slowest_over_zigzag", "×", "连续切分：最忙的卡的计算量是 zig-zag 每张卡的几倍"
 )
 def _(at: At) -> Term:
     return at("context_parallel.pairs_last") / at("context_parallel.pairs_zigzag")
@@ -77,7 +85,11 @@ def _example(at: At) -> tuple[Named, Named]:
 
 
 def _example_card(card: int) -> None:
-    @quantity(f"context_parallel.example_card{card}", "pairs", f"例子，连续切分：{card} 号卡的对数")
+    @quantity(
+        f"context_parallel.example_card{card}",
+        "pairs",
+        f"例子，连续切分：{card} 号卡要算几对（查询与键）",
+    )
     def _(at: At) -> Term:
         n, c = _example(at)
         r = at.given("r", card, "count", "卡的编号")
@@ -91,7 +103,12 @@ for _card in range(4):
 def _example_zigzag_card(card: int) -> None:
     name = f"context_parallel.example_zigzag_card{card}"
 
-    @quantity(name, "pairs", f"例子，zig-zag：{card} 号卡一头一尾两段的对数", f"A_zz{card}")
+    @quantity(
+        name,
+        "pairs",
+        f"例子，zig-zag：{card} 号卡一头一尾两段，要算几对（查询与键）",
+        f"A_zz{card}",
+    )
     def _(at: At) -> Term:
         n, c = _example(at)
         r, u = at.given("r", card, "count", "卡的编号"), n / (2 * c)
@@ -102,7 +119,9 @@ for _card in range(4):
     _example_zigzag_card(_card)
 
 
-@quantity("context_parallel.example_zigzag", "pairs", "例子，zig-zag：每张卡的对数", "A_zz")
+@quantity(
+    "context_parallel.example_zigzag", "pairs", "例子，zig-zag：每张卡要算几对（查询与键）", "A_zz"
+)
 def _(at: At) -> Term:
     n, c = _example(at)
     u = n / (2 * c)
@@ -169,7 +188,9 @@ def _(at: At) -> Term:
     return rounded_up(ulysses_cards(at) / at("model.kv_heads"))
 
 
-@quantity("linear_attention.state_bytes", "MB", "每个 Gated DeltaNet 层：一条序列在切口处传的状态")
+@quantity(
+    "linear_attention.state_bytes", "MB", "每个 Gated DeltaNet 层：序列在切口处传给下一张卡的状态"
+)
 def _(at: At) -> Term:
     heads = _linear(at, "linear_num_value_heads", "n_lv", "线性注意力的 V 头数")
     keys = _linear(at, "linear_key_head_dim", "d_lk", "线性注意力里 K 的每个头的维度")
@@ -181,5 +202,8 @@ def _linear(at: At, field: str, symbol: str, says: str) -> Named:
     for pointer, value in at.inventory.sources.items():
         if pointer.endswith(f"/{field}") and isinstance(value, int):
             return at.config(symbol, value, "count", pointer, says)
-    accepted = Accepted("a model with linear attention", "带线性注意力的模型")
-    raise ConfigError(f"/{field}", "(absent)", accepted)
+    accepted = Accepted(
+        f"one with linear attention, such as model={ANCHOR} (this one has none)",
+        f"带线性注意力的模型，例如 {ANCHOR}（这个模型没有）",
+    )
+    raise ScenarioError("model", at.scenario.model.name, accepted)

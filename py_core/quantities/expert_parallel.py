@@ -7,22 +7,23 @@ the nodes are still DeepSeek's, of 8 cards, and so is the limit; the texts say s
 
 from __future__ import annotations
 
-from py_core.errors import Accepted, ConfigError
+from py_core.errors import Accepted, ScenarioError
 from py_core.quantities.splits import refuse, stages
 from py_core.quantity import At, quantity
 from py_core.terms import Named, Term, choose, rounded_up, smaller
+
+_MOE = "deepseek-v3"  # the lesson's own mixture of experts
 
 
 def _experts(at: At) -> Named:
     experts = at("model.experts")
     if not experts.value:
-        accepted = Accepted("a mixture-of-experts model", "混合专家（MoE）模型")
-        raise ConfigError(_pointer(at), 0, accepted)
+        accepted = Accepted(
+            f"a mixture-of-experts model, such as model={_MOE} (this one is dense: no experts)",
+            f"混合专家（MoE）模型，例如 {_MOE}（这个模型是稠密的，没有专家）",
+        )
+        raise ScenarioError("model", at.scenario.model.name, accepted)
     return experts
-
-
-def _pointer(at: At) -> str:
-    return at.inventory.dims.pointers.get("experts", "/num_experts")
 
 
 def _cards(at: At) -> Named:

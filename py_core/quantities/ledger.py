@@ -35,7 +35,7 @@ def _ledger(scheme: str, cards: int) -> Ledger:
 
 
 def _read(scheme: str, entry: str, symbol: str, says: str, count: Callable[[Ledger], int]) -> None:
-    @quantity(f"{scheme}.ledger_{entry}", "ratio", says, f"{symbol}_{scheme}")
+    @quantity(f"{scheme}.ledger_{entry}", "×", says, f"{symbol}_{scheme}")
     def _(at: At) -> Term:
         cards = at("run.cards")
         n = int(cards.value)

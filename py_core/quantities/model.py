@@ -22,7 +22,7 @@ _DIMENSIONS = {
     "heads": ("a", "注意力头数"),
     "kv_heads": ("n_kv", "K、V 的头数"),
     "head_dim": ("d", "每个注意力头的维度"),
-    "v_head_dim": ("d_v", "V 的每个头的维度"),
+    "v_head_dim": ("d_v", "每个 V 头的维度"),
     "vocab": ("V", "词表大小"),
     "intermediate": ("f", "前馈层的中间维度"),
     "full_attention_layers": ("L_full", "全注意力层的层数"),

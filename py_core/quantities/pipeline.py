@@ -49,23 +49,26 @@ def _(at: At) -> Term:
     return (p - 1) / (v * m + p - 1)
 
 
-@quantity("interleaved.communication_factor", "count", "交错流水线：级间通信是 1F1B 的几倍")
+@quantity("interleaved.communication_factor", "×", "交错流水线：级间通信是 1F1B 的几倍")
 def _(at: At) -> Term:
     return _interleaved(at)[2]
 
 
-@quantity("gpipe.in_flight", "count", "GPipe：第一级同时留着激活的微批数", "n_gpipe")
+@quantity("gpipe.in_flight", "count", "GPipe：第一级最多同时留着几个微批的激活", "n_gpipe")
 def _(at: At) -> Term:
     return at.micro_batches
 
 
-@quantity("1f1b.in_flight", "count", "1F1B：第一级同时留着激活的微批数", "n_1f1b")
+@quantity("1f1b.in_flight", "count", "1F1B：第一级最多同时留着几个微批的激活", "n_1f1b")
 def _(at: At) -> Term:
     return smaller(at.pipeline_stages, at.micro_batches)
 
 
 @quantity(
-    "interleaved.in_flight", "count", "交错流水线：第一级同时留着的激活，折合成微批数", "n_inter"
+    "interleaved.in_flight",
+    "count",
+    "交错流水线：第一级最多同时留着几个微批的激活（按段折合）",
+    "n_inter",
 )
 def _(at: At) -> Term:
     # Korthikanti et al. 2023, §4.2.3; but never more than there are.
@@ -73,7 +76,7 @@ def _(at: At) -> Term:
     return smaller(p if at.scenario.interleave == 1 else p * (1 + (p - 1) / (p * v)), m)
 
 
-@quantity("pipeline.sent_per_step", "GB", "相邻两级之间，一步里来回传的字节")
+@quantity("pipeline.sent_per_step", "GB", "相邻两级之间，每个训练步来回传的字节")
 def _(at: At) -> Term:
     if at.scenario.pipeline_stages == 1:
         refuse(

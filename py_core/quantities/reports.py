@@ -104,25 +104,25 @@ def _product(name: str, says: str, fact: str, sizes: dict[str, int]) -> None:
 
 _product(
     "llama3.cards",
-    "Llama 3 405B 的主要配置（表 4 第 2 行）：TP × CP × PP × DP",
+    "Llama 3 405B 主要配置的卡数：TP × CP × PP × DP（表 4 第 2 行）",
     "llama3.row2_parallelism",
     {"TP": 8, "CP": 1, "PP": 16, "DP": 128},
 )
 _product(
     "llama3.cards_first_row",
-    "Llama 3 405B 的前期配置（表 4 第 1 行）：TP × CP × PP × DP",
+    "Llama 3 405B 前期配置的卡数：TP × CP × PP × DP（表 4 第 1 行）",
     "llama3.row1_parallelism",
     {"TP": 8, "CP": 1, "PP": 16, "DP": 64},
 )
 _product(
     "llama3.cards_long_context",
-    "Llama 3 405B 的长上下文配置（表 4 第 3 行）：TP × CP × PP × DP",
+    "Llama 3 405B 长上下文的卡数：TP × CP × PP × DP（表 4 第 3 行）",
     "llama3.row3_parallelism",
     {"TP": 8, "CP": 16, "PP": 16, "DP": 8},
 )
 _product(
     "megatron_1t.cards",
-    "Megatron-LM 的万亿参数模型：t × p × d",
+    "Megatron-LM 万亿参数模型的卡数：张量 × 流水线 × 数据并行",
     "sc21.trillion_parallelism",
     {"t": 8, "p": 64, "d": 6},
 )
@@ -131,7 +131,7 @@ _product(
 @quantity(
     "llama3.cards_misprinted",
     "count",
-    "Llama 3 405B：表 4 第 3 行若照旧版误印的 DP 去乘，得到的卡数",
+    "Llama 3 405B 长上下文：照旧版误印的 DP 去乘，得到的卡数",
     "n_4",
 )
 def _(at: At) -> Term:
@@ -140,7 +140,7 @@ def _(at: At) -> Term:
     return tp * cp * pp * at.fact("llama3.row3_dp_misprint", "DP", "count")
 
 
-@quantity("llama3.mfu", "%", "Llama 3 405B 报告的 BF16 MFU", "MFU")
+@quantity("llama3.mfu", "%", "Llama 3 405B 主要配置：报告印出的 MFU（BF16）", "MFU")
 def _(at: At) -> Term:
     return at.fact("llama3.mfu", "MFU", "%")
 
@@ -148,7 +148,7 @@ def _(at: At) -> Term:
 @quantity(
     "llama3.tflops_over_peak",
     "%",
-    "Llama 3 405B：印出的有效算力除以峰值；它取过整，所以不等于印出的 MFU",
+    "Llama 3 405B 主要配置：印出的单卡算力（取过整）÷ 峰值",
     "u",
 )
 def _(at: At) -> Term:

@@ -20,6 +20,8 @@ from py_core.terms import Applied, Term, ceil_log2, floor_log2
 
 SCHEMES: dict[str, str] = {}  # scheme -> its Chinese name, in the order of the comparison
 
+_BUSIEST = {"tree": "root", "in-network": "switch"}  # whose bytes "A_…" means, if not a scheme's
+
 
 def _g(at: At) -> Term:
     return at("gradient.bytes")
@@ -46,9 +48,10 @@ def _scheme(
 ) -> None:
     """Register one scheme. ``in_sequence`` is left out where the busiest card's sends are it."""
     SCHEMES[name] = says
-    quantity(f"{name}.steps", "count", f"{says}：步数", "n_step")(steps)
-    quantity(f"{name}.sent_by_busiest", "GB", f"{says}：最忙的卡发出的字节", "A_max")(busiest)
-    quantity(f"{name}.sent_in_total", "GB", f"{says}：所有卡发出的字节合计", "A_all")(total)
+    symbol = f"A_{_BUSIEST.get(name, name)}"
+    quantity(f"{name}.steps", "count", f"{says}：通信步数", "n_step")(steps)
+    quantity(f"{name}.sent_by_busiest", "GB", f"{says}：最忙的卡发出的字节", symbol)(busiest)
+    quantity(f"{name}.sent_in_total", "GB", f"{says}：所有卡发出的字节合计", f"ΣA_{name}")(total)
 
     def default_latency(at: At) -> Term:
         return at(f"{name}.steps") * at("link.latency")
@@ -61,13 +64,13 @@ def _scheme(
     def seconds(at: At) -> Term:
         return at(f"{name}.latency_seconds") + at(f"{name}.bandwidth_seconds")
 
-    quantity(f"{name}.latency_seconds", "ms", f"{says}：花在每条消息固定开销上的时间", "t_α")(
+    quantity(f"{name}.latency_seconds", "ms", f"{says}：花在消息固定开销上的时间（α 项）", "t_α")(
         latency or default_latency
     )
-    quantity(f"{name}.bandwidth_seconds", "s", f"{says}：花在搬字节上的时间", "t_W")(
+    quantity(f"{name}.bandwidth_seconds", "s", f"{says}：花在传字节上的时间（β 项）", "t_W")(
         bandwidth or default_bandwidth
     )
-    quantity(f"{name}.seconds", "s", f"{says}：总时间，固定开销加搬字节", f"t_{name}")(seconds)
+    quantity(f"{name}.seconds", "s", f"{says}：总时间，固定开销加传字节", f"t_{name}")(seconds)
     read_ledger(name, says)
 
 
@@ -124,7 +127,9 @@ _scheme(
 # into a neighbour, sit out, and get the result back: two more steps of G each.
 
 
-@quantity("cards.power_of_two", "count", "不超过 N 的最大的 2 的幂：直接参加的卡数", "N₂")
+@quantity(
+    "cards.power_of_two", "count", "递归减半加倍里直接参加的卡数：不超过 N 的最大的 2 的幂", "N₂"
+)
 def _(at: At) -> Term:
     k = at.scenario.cards.bit_length() - 1
     return Applied("2^⌊log₂ {}⌋", 1 << k, at.cards)
@@ -197,7 +202,7 @@ def _across(at: At) -> Term:
 
 _scheme(
     "hierarchical",
-    "分层（机内 reduce-scatter，机间环形，机内 all-gather）",
+    "分层（机内先归约，机间走环形，机内再分发）",
     steps=lambda at: 2 * (at("cluster.cards_in_node") - 1) + 2 * (at("cluster.nodes") - 1),
     busiest=lambda at: _inside(at) + _across(at),
     latency=lambda at: (
@@ -239,6 +244,6 @@ _scheme(
 )
 
 
-@quantity("in-network.gain", "ratio", "在网归约最多比环形快几倍（只看字节）")
+@quantity("in-network.gain", "×", "环形每张卡发出的字节是在网归约的几倍")
 def _(at: At) -> Term:
-    return at("ring.sent_by_busiest", "A_ring") / at("in-network.sent_by_busiest", "A_net")
+    return at("ring.sent_by_busiest") / at("in-network.sent_by_busiest")

@@ -46,7 +46,7 @@ def _(at: At) -> Term:
     return at("gradient.bytes_each") * at("model.parameters")
 
 
-@quantity("optimizer.bytes", "GB", "一份完整的优化器状态：主参数与两个动量", "O")
+@quantity("optimizer.bytes", "GB", "一份完整的优化器状态：fp32 主参数、一阶与二阶动量", "O")
 def _(at: At) -> Term:
     return at("optimizer.bytes_each") * at("model.parameters")
 
@@ -56,7 +56,7 @@ def _(at: At) -> Term:
     return at("state.bytes_each") * at("model.parameters")
 
 
-@quantity("state.cards_of_memory", "×", "模型状态是一张卡显存的多少倍")
+@quantity("state.cards_of_memory", "×", "模型状态是一张卡显存的几倍")
 def _(at: At) -> Term:
     return at("state.bytes") / at.card_memory
 

@@ -15,7 +15,7 @@ from py_core.terms import Term, rounded_up
 @quantity(
     "tensor_parallel.allreduces_per_layer",
     "count",
-    "张量并行：每层的 all-reduce 次数，前向加反向",
+    "张量并行：每个微批、每层的 all-reduce 次数，前向加反向",
     "n_ar",
 )
 def _(at: At) -> Term:
@@ -41,7 +41,9 @@ def _(at: At) -> Term:
 
 
 @quantity(
-    "tensor_parallel.syncs_per_step", "count", "张量并行：一个微批走完各层，一共要停下来同步几次"
+    "tensor_parallel.syncs_per_micro_batch",
+    "count",
+    "张量并行：一个微批走完各层，一共停下来同步几次",
 )
 def _(at: At) -> Term:
     return at("model.layers") * at("tensor_parallel.allreduces_per_layer")
@@ -55,7 +57,7 @@ def _(at: At) -> Term:
 @quantity(
     "tensor_parallel.cross_node_share",
     "%",
-    "ZeRO 的作者跨两台 DGX-2 做张量并行：占峰值的比例",
+    "ZeRO 的作者跨两台 DGX-2 做张量并行：实测算力占峰值的比例",
     "u_x",
 )
 def _(at: At) -> Term:

@@ -22,7 +22,7 @@ def _(at: At) -> Term:
     return at("parameter.bytes") + (at("gradient.bytes") + at("optimizer.bytes")) / at.cards
 
 
-@quantity("zero3.bytes", "GB", "ZeRO-3：每张卡的模型状态，参数也切成 N 份", "S₃")
+@quantity("zero3.bytes", "GB", "ZeRO-3：每张卡的模型状态，参数也一起切成 N 份", "S₃")
 def _(at: At) -> Term:
     return at("state.bytes") / at.cards
 
@@ -42,7 +42,9 @@ for _stage in (1, 2, 3):
 def _partial(stage: int) -> None:
     says = "梯度 reduce-scatter，参数 all-gather"
 
-    @quantity(f"zero{stage}.sent_per_card", "GB", f"ZeRO-{stage}：每张卡每步发出的字节（{says}）")
+    @quantity(
+        f"zero{stage}.sent_per_card", "GB", f"ZeRO-{stage}：每个训练步，每张卡发出的字节（{says}）"
+    )
     def _(at: At) -> Term:
         n = at.cards
         return (n - 1) / n * (at("gradient.bytes") + at("parameter.bytes"))
@@ -55,7 +57,7 @@ for _stage in (1, 2):
 @quantity(
     "zero3.sent_per_card",
     "GB",
-    "ZeRO-3：每张卡每步发出的字节（参数 all-gather 两次，梯度 reduce-scatter 一次）",
+    "ZeRO-3：每个训练步，每张卡发出的字节（all-gather 两次、reduce-scatter 一次）",
     "A_z3",
 )
 def _(at: At) -> Term:
@@ -63,12 +65,14 @@ def _(at: At) -> Term:
     return (n - 1) / n * (2 * at("parameter.bytes") + at("gradient.bytes"))
 
 
-@quantity("zero3.over_data_parallel", "×", "ZeRO-3 每步的通信是数据并行的多少倍", "r_z3")
+@quantity("zero3.over_data_parallel", "×", "ZeRO-3：每个训练步，通信是数据并行的几倍", "r_z3")
 def _(at: At) -> Term:
     return at("zero3.sent_per_card") / at("ring.sent_per_card")
 
 
-@quantity("zero3.extra_all_gather", "GB", "ZeRO-3 每步多出来的一次 all-gather：每张卡发出的字节")
+@quantity(
+    "zero3.extra_all_gather", "GB", "ZeRO-3：每个训练步多出来的一次 all-gather，每张卡发出的字节"
+)
 def _(at: At) -> Term:
     n = at.cards
     return (n - 1) / n * at("parameter.bytes")

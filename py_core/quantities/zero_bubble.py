@@ -66,45 +66,43 @@ def _dualpipe(at: At) -> Named:
     return at.pipeline_stages
 
 
-@quantity("pipeline.ideal_slots", "count", "没有气泡时，每级要占的格数", "n_ideal")
+@quantity("pipeline.ideal_slots", "count", "没有气泡时，每个训练步每级要做几格", "n_ideal")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
     return at.micro_batches * (f + b + w)
 
 
-@quantity("1f1b.idle_slots", "count", "GPipe 与 1F1B：每级空等的格数", "n_1f1b")
+@quantity("1f1b.idle_slots", "count", "GPipe 与 1F1B：每级空等几格", "n_1f1b")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
     return (at.pipeline_stages - 1) * (f + b + w)
 
 
-@quantity("zb_h1.idle_slots", "count", "ZB-H1：每级空等的格数", "n_h1")
+@quantity("zb_h1.idle_slots", "count", "ZB-H1：每级空等几格", "n_h1")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
     return (_h1(at) - 1) * (f + b - w)
 
 
-@quantity("zb_h2.idle_slots", "count", "ZB-H2：每级空等的格数", "n_h2")
+@quantity("zb_h2.idle_slots", "count", "ZB-H2：每级空等几格", "n_h2")
 def _(at: At) -> Term:
     f, b, w = _slots(at)
     return (_h2(at) - 1) * (f + b - 2 * w)
 
 
-@quantity("zb1p.idle_slots", "count", "ZB1P（即 ZB-H1，DeepSeek-V3 的记法）：每级空等的格数")
+@quantity("zb1p.idle_slots", "count", "ZB1P（即 ZB-H1，DeepSeek-V3 的记法）：每级空等几格")
 def _(at: At) -> Term:
     f, b, w, _ = _full_slots(at)
     return (_h1(at) - 1) * (f + b - 2 * w)
 
 
-@quantity(
-    "dualpipe.idle_slots", "count", "DualPipe（DeepSeek-V3 的记法）：每级空等的格数", "n_dual"
-)
+@quantity("dualpipe.idle_slots", "count", "DualPipe（DeepSeek-V3 的记法）：每级空等几格", "n_dual")
 def _(at: At) -> Term:
     _, b, w, both = _full_slots(at)
     return (_dualpipe(at) / 2 - 1) * (both + b - 3 * w)
 
 
-@quantity("dualpipe.idle_slots_split", "count", "DualPipe（Zero Bubble 的记法）：每级空等的格数")
+@quantity("dualpipe.idle_slots_split", "count", "DualPipe（Zero Bubble 的记法）：每级空等几格")
 def _(at: At) -> Term:
     _, b, w = _slots(at)
     both = at.given(
@@ -114,7 +112,7 @@ def _(at: At) -> Term:
 
 
 def _derived(name: str, says: str) -> None:
-    @quantity(f"{name}.slots", "count", f"{says}：一步里每级从头到尾的格数")
+    @quantity(f"{name}.slots", "count", f"{says}：一步从头到尾几格（每级做的加空等的）")
     def _(at: At) -> Term:
         return at("pipeline.ideal_slots") + at(f"{name}.idle_slots", "n_idle")
 
@@ -140,17 +138,17 @@ def _(at: At) -> Term:
     return (f + b - w) / (f + b + w)
 
 
-@quantity("zb_h1.in_flight", "count", "ZB-H1：第一级最多同时留着激活的微批数")
+@quantity("zb_h1.in_flight", "count", "ZB-H1：第一级最多同时留着几个微批的激活")
 def _(at: At) -> Term:
     return smaller(at.pipeline_stages, at.micro_batches)
 
 
-@quantity("zb_h2.in_flight", "count", "ZB-H2：第一级最多同时留着激活的微批数")
+@quantity("zb_h2.in_flight", "count", "ZB-H2：第一级最多同时留着几个微批的激活")
 def _(at: At) -> Term:
     return smaller(2 * at.pipeline_stages - 1, at.micro_batches)
 
 
-@quantity("dualpipe.in_flight", "count", "DualPipe：每张卡同时留着激活的微批数")
+@quantity("dualpipe.in_flight", "count", "DualPipe：每张卡最多同时留着几个微批的激活")
 def _(at: At) -> Term:
     return _dualpipe(at) + 1
 

@@ -39,22 +39,26 @@ def _(at: At) -> list[Comparison]:
 @claim(
     "one_node_hides_comm",
     "同样的卡放进一台机器、走机内带宽，反向就盖得住通信",
-    "就算走 {node_bandwidth} 的机内带宽，通信也不短于 {backward.seconds} 的反向",
+    "就算走 {node_bandwidth} 的机内带宽，通信也要 {communication.seconds_in_node}，"
+    "不短于 {backward.seconds} 的反向",
 )
 def _(at: At) -> list[Comparison]:
-    return [at("ring.sent_per_card") / at.node_bandwidth < at("backward.seconds")]
+    return [at("communication.seconds_in_node") < at("backward.seconds")]
 
 
 @claim(
     "embedding_tail_outweighs_unused",
-    "露在最后的通信里，输入嵌入比没用到的视觉塔和 MTP 久",
-    "同步没用到的视觉塔和 MTP 要 {communication.unused_seconds}，"
+    "反向结束后还要传的，输入嵌入的梯度比没用到的视觉塔和 MTP 的零更费时",
+    "同步没用到的视觉塔和 MTP 的零要 {communication.unused_seconds}，"
     "不短于输入嵌入的 {communication.embedding_seconds}",
 )
 def _(at: At) -> list[Comparison]:
     return [at("communication.embedding_seconds") > at("communication.unused_seconds")]
 
 
-@claim("means_of_means_are_skewed", "有效 token 数不同，两卡均值再平均，会偏向 token 少的那张卡")
+@claim(
+    "means_of_means_are_skewed",
+    "两张卡有效 token 数不同，先各自平均、再平均，token 少的卡每个 token 权重更大",
+)
 def _(at: At) -> list[Comparison]:
     return [at("averaging.overweight") > line(at, "1", "一样重")]

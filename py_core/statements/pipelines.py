@@ -118,7 +118,7 @@ def _(at: At) -> list[Comparison]:
     ]
 
 
-@claim("llama3_mfu_is_not_recomputed", "Llama 3 405B 印出的有效算力除以峰值，得不到印出的 MFU")
+@claim("llama3_mfu_is_not_recomputed", "Llama 3 405B 印出的单卡算力除以峰值，比印出的 MFU 略低")
 def _(at: At) -> list[Comparison]:
     return [at("llama3.tflops_over_peak", "F_eff/F_peak") < at("llama3.mfu", "MFU")]
 

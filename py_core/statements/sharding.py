@@ -39,8 +39,8 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "zero3_costs_half_more",
-    "ZeRO-3 每步的通信是数据并行的 1.5 倍",
-    "梯度用 {gradient} 时，ZeRO-3 每步的通信是数据并行的 {zero3.over_data_parallel}",
+    "每个训练步，ZeRO-3 的通信是数据并行的 1.5 倍",
+    "梯度用 {gradient} 时，ZeRO-3 的通信是数据并行的 {zero3.over_data_parallel}",
 )
 def _(at: At) -> list[Comparison]:
     return [at("zero3.over_data_parallel").equals(line(at, "1.5", "多一次 all-gather"))]
@@ -48,7 +48,7 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "zero2_costs_no_more",
-    "ZeRO-1 和 ZeRO-2 每步的通信不比数据并行多",
+    "每个训练步，ZeRO-1 和 ZeRO-2 的通信不比数据并行多",
 )
 def _(at: At) -> list[Comparison]:
     ring = at("ring.sent_per_card")
@@ -57,8 +57,8 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "activations_exceed_what_zero3_leaves",
-    "ZeRO-3 剩下的显存放不下激活",
-    "激活 {activations.selective}，ZeRO-3 剩下 {zero3.memory_left}：放得下",
+    "用了选择性重算，ZeRO-3 剩下的显存还是放不下激活",
+    "选择性重算的激活 {activations.selective}，ZeRO-3 剩下 {zero3.memory_left}：放得下",
 )
 def _(at: At) -> list[Comparison]:
     return [at("activations.selective") > at("zero3.memory_left")]
@@ -69,8 +69,8 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "tensor_parallel_makes_activations_fit",
-    "张量并行加序列并行之后，激活放得进 ZeRO-3 剩下的显存",
-    "切成 {tensor_parallel} 份的激活还有 {activations.tensor_sequence_selective}，"
+    "张量并行加序列并行加选择性重算，激活就放得进 ZeRO-3 剩下的显存",
+    "选择性重算、切成 {tensor_parallel} 份的激活还有 {activations.tensor_sequence_selective}，"
     "ZeRO-3 剩下 {zero3.memory_left}：放不下",
 )
 def _(at: At) -> list[Comparison]:
@@ -100,7 +100,7 @@ def _(at: At) -> list[Comparison]:
     return [at(slow, "t_x") > at(fast, "t_n")]
 
 
-@claim("tensor_parallel_failed_across_nodes", "跨两台 DGX-2 做张量并行，不到峰值的 5%")
+@claim("tensor_parallel_failed_across_nodes", "跨两台 DGX-2 做张量并行，实测算力不到峰值的 5%")
 def _(at: At) -> list[Comparison]:
     bound = at.fact("zero.cross_node_peak_fraction", "5%", "%")
     return [at("tensor_parallel.cross_node_share") < bound]

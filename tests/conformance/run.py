@@ -1,9 +1,11 @@
-"""Counts every committed config with transformers and records what it says as fixtures.
+"""Asks transformers and torch what the project computes, and records what they say.
 
 ``make conformance`` runs this with any Python. It builds an environment of its own
 (Python 3.11, torch CPU and transformers by plain pip) under ``.cache/conformance``, once,
-and runs ``record.py`` in it; the ordinary tests read only the fixtures. Standard library
-only, and re-runnable: nothing is installed twice.
+and runs in it ``record.py`` (parameters, arrival order: fixtures) and ``collectives.py``
+(bytes sent: ``docs/data/measured.json``), or only those named as arguments. The ordinary
+tests read only what was recorded. Standard library only, and re-runnable: nothing is
+installed twice.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CACHE = CHECKOUT / ".cache" / "conformance"
+PARTS = ("record.py", "collectives.py")
 PACKAGES = ("torch==2.13.0", "transformers==5.24.0")
 ABSENT = (
     "conformance: no python3.11 found (looked on PATH, in pyenv and beside this Python). "
@@ -66,11 +69,19 @@ def environment() -> Path:
 
 
 def main() -> int:
+    parts = sys.argv[1:] or PARTS
+    if unknown := set(parts) - set(PARTS):
+        sys.exit(f"conformance: no part {sorted(unknown)[0]!r}; there are {', '.join(PARTS)}")
     CACHE.mkdir(parents=True, exist_ok=True)
     python = environment()
     offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "HF_HOME": str(CACHE)}
-    record = [str(python), str(HERE / "record.py")]
-    return subprocess.run(record, env={**os.environ, **offline}, check=False).returncode
+    failed = 0
+    for part in parts:
+        done = subprocess.run(
+            [str(python), str(HERE / part)], env={**os.environ, **offline}, check=False
+        )
+        failed = failed or done.returncode
+    return failed
 
 
 if __name__ == "__main__":

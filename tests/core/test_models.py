@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -274,14 +273,3 @@ def test_every_dimension_names_its_config_field() -> None:
     assert gpt2.pointers["hidden"] == "/n_embd"
     assert {"intermediate", "kv_heads"} <= gpt2.defaults
     assert published("deepseek-v3").dims.pointers["experts"] == "/n_routed_experts"
-
-
-def test_deepseek_v3_is_counted_within_three_milliseconds() -> None:
-    """The best of some runs, so that a busy machine does not fail it."""
-    config = parse_config((DATA / "models" / "deepseek-v3.json").read_bytes())["config"]
-    best = 1.0
-    for _ in range(50):
-        start = time.perf_counter()
-        assert inventory(config).total == 682_636_472_320
-        best = min(best, time.perf_counter() - start)
-    assert best <= 0.003

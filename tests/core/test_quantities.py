@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from types import SimpleNamespace
@@ -496,23 +495,6 @@ def _as_python(formula: str, inputs: list[Named]) -> tuple[str, dict[str, Fracti
     for sign, python in (("×", "*"), ("÷", "/"), ("−", "-"), (",", ",")):
         formula = formula.replace(sign, python)
     return formula, values
-
-
-def test_speed() -> None:
-    """All quantities for a new Scenario, model already counted, within 20 ms (about 4 here)."""
-    best = float("inf")
-    for extra in range(5):
-        scenario = Scenario(cards=100 + extra)
-        _ = scenario.model.inventory.parts
-        started = time.perf_counter()
-        here = At(scenario)
-        for name in names():
-            try:
-                here.quantity(name).display()
-            except LessonError:
-                continue
-        best = min(best, time.perf_counter() - started)
-    assert best < 0.02
 
 
 def test_terms_carry_units() -> None:

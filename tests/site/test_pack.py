@@ -171,9 +171,7 @@ def test_a_second_call_makes_nothing(
         pytest.fail(f"{module} was run again")
 
     monkeypatch.setattr(archives, "_run", refuse)
-    begun = time.perf_counter()
     assert pack.make(root, store) == packs
-    assert time.perf_counter() - begun < 0.25  # about 10 ms on an idle machine
 
 
 @pytest.mark.parametrize(

@@ -308,24 +308,19 @@ def test_a_taken_port_is_refused_in_a_sentence(
     assert setup.main(["port", "127.0.0.1", "99999"]) == 1
 
 
-def test_the_second_set_up_does_nothing_and_is_quick() -> None:
+def test_the_second_set_up_does_nothing() -> None:
     """This checkout is set up (`make test` saw to it): the next run finds nothing to do."""
-    took = []
-    for _ in range(3):
-        start = time.monotonic()
-        done = subprocess.run(
-            ["sh", "build_tools/setup.sh", "test"],
-            cwd=ROOT,
-            # The machine's choice of browser and Python is not what is tested here.
-            env={k: v for k, v in os.environ.items() if k not in {"CHROMIUM", "PYTHON"}},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        took.append(time.monotonic() - start)
-        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        ["sh", "build_tools/setup.sh", "test"],
+        cwd=ROOT,
+        # The machine's choice of browser and Python is not what is tested here.
+        env={k: v for k, v in os.environ.items() if k not in {"CHROMIUM", "PYTHON"}},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     assert done.stdout == "set-up: nothing to do\n"
-    assert min(took) < 0.5
 
 
 # -- what the repository holds ----------------------------------------------------------------
