@@ -39,7 +39,7 @@ def collect(root: Path) -> Assets:
     """Bundle the style sheets of site and widgets; take the runtime's scripts as they are."""
     assets = Assets()
     styles = [
-        root / "build_tools/theme/lesson.css",
+        root / "build_tools/lesson.css",
         root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,5 +64,6 @@ def parse_call(text: str) -> Call:
     except (SyntaxError, ValueError) as error:
         if isinstance(error, LessonError):
             raise
-        raise LessonError("expression", text, EXAMPLE) from error
+        curly = " (with straight quotes)" if re.search("[“”‘’＂]", text) else ""
+        raise LessonError("expression", text, EXAMPLE + curly) from error
     return Call(node.func.id, args, options)

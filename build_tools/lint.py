@@ -8,6 +8,7 @@ the reader's Scenario changes. What is no figure is told apart by rule:
 - years, dates, versions, names: 2017 年, 2026-11-30, ZeRO-1/2/3, Qwen3-8B, Llama 3 405B, 1F1B
 - formulas in symbols: N − 1, 2(N−1)/N, N 分之一, 10⁹ 字节
 - 一 as a word, and words of size: 一张卡, 上百张卡, 成千上万, 加一倍, 一半
+- two or three particular cards: 这三张卡, 任意两张卡, 两张卡之间
 - counts up to ten of ordinary things: 三个问题, 两段, 四步
 
 A Scenario field (cards, tokens, MiB, GB/s, TFLOPS, N = 8) is refused even in a claim.
@@ -18,12 +19,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from build_tools.calls import Call, parse_call
-from build_tools.source import CALL, CODE, MATH, OBJECT, Prose, Source, Written
+from build_tools.source import CALL, CODE, OBJECT, Prose, Source, Written
 from py_core.errors import LessonError
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 FIGURE, SCENARIO, NUMBER, COUNT = "figure", "scenario", "number", "count"
 LIT, COMPARE, CLAIM, FRONT_MATTER = "lit", "compare", "claim", "front-matter"
+UNIT, BRACES = "unit", "braces"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,9 +54,12 @@ class Finding:
 def check(source: Source) -> list[Finding]:
     """All findings of one file, in its order."""
     findings = [Finding(*fault.position, fault.text, CLAIM, fault.says) for fault in source.faults]
+    used = frozenset(_names_called(source))
     for prose in source.prose:
-        findings += _typed(prose)
+        findings += _typed(prose, used)
         findings += _front_matter(prose)
+        findings += _without_braces(prose)
+        findings += _doubled_units(prose)
         for sentence in prose.sentences():
             findings += _compared(sentence)
     for written in source.calls:
@@ -64,13 +70,15 @@ def check(source: Source) -> list[Finding]:
 # ── what a figure looks like ────────────────────────────────────────────────────────────
 
 _NAME = "\ue004"  # stands for names, dates and versions, whose digits count nothing
-_OPERAND = rf"0-9A-Za-z(（{CALL}{CODE}{MATH}{OBJECT}{_NAME}"
+_CARD = "\ue005"  # stands for names of cards: 8 × H100
+_OPERAND = rf"0-9A-Za-z(（{CALL}{CODE}{OBJECT}{_NAME}"
 # Full-width letters and digits are read like others; there are two micro signs.
 _SAME = {0xFF01 + i: 0x21 + i for i in range(94) if chr(0x21 + i).isalnum()}
 _SAME |= str.maketrans("．％μ", ".%µ")
 
 _GAP = r"[ \t\n\u00a0\u2009\u202f]*"
-_PLAIN = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?![0-9])"
+_POWER = r"[eE][+\-−]?[0-9]{1,3}(?![0-9A-Za-z.])"  # 3e-4
+_PLAIN = rf"[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?(?![0-9])(?:{_POWER})?"
 _ARABIC = rf"(?<![0-9A-Za-z_^])(?<![0-9]\.){_PLAIN}"
 _DIGITS, _SIZES = "〇零一二两三四五六七八九十半", "百千万亿"
 _CHINESE = (
@@ -86,11 +94,16 @@ _SYMBOL_END = r"(?![A-Za-z0-9·_^'’])"  # behind a unit of one letter
 
 # What 张 counts besides cards.
 _SHEET = "图表纸照截榜脸嘴网幻海试卷量力开贴清桌床地票唱"
+_NAMED = f"[{_NAME}{_CARD}]"
+_NO_TIME = rf"(?!-?{_GAP}(?:(?:GPU|卡)?-?{_GAP}(?:小时|机时|hours?)))"
 _CARDS = (
-    rf"(?:[张块片个]{_GAP})?(?:{_NAME}+{_GAP})?"
-    rf"(?:(?:显|加速)?卡(?![片顿死住车牌])|GPUs?{_END}(?!-?{_GAP}(?:小时|机时|hours?)))"
-    rf"|张(?!{_GAP}[{_SHEET}])(?:{_GAP}{_NAME}+)?"
+    rf"(?:[张块片个]{_GAP})?(?:{_NAMED}+{_GAP})?"
+    rf"(?:(?:显|加速)?卡(?![片顿死住车牌])|GPUs?{_END}{_NO_TIME})"
+    rf"|张(?!{_GAP}[{_SHEET}])(?:{_GAP}{_NAMED}+)?"
+    rf"|(?:[块片个台]{_GAP})?(?:[×xX*]{_GAP})?{_CARD}+{_NO_TIME}"
+    rf"|(?:个{_GAP})?(?:ranks?{_END}|进程)"
 )
+_NODES = rf"个{_GAP}(?:计算)?节点|台{_GAP}(?:机器|服务器|主机|节点|{_NAMED}+)|nodes?{_END}"
 _WAYS = (
     rf"路{_GAP}(?:张量|流水线?|数据|上下文|专家|序列)?{_GAP}并行|级{_GAP}流水"
     rf"|个?{_GAP}(?:微批|micro-?batch(?:es)?{_END})"
@@ -99,11 +112,14 @@ _RATES = (
     rf"MiB{_END}(?!/)|(?:[kKMGT]i?B|字节|B)/[s秒]{_END}|[KMGT](?:bps|b(?:it)?/s){_END}"
     rf"|[kKMGTPEZ]?FLOP(?:s/s|/s|S){_END}"
 )
-_BYTES = rf"(?:[kKMGTPE]i?B{_END}|B{_SYMBOL_END}|(?:个{_GAP})?[kKMGTPE]?(?:字节|[Bb]ytes?{_END}))"
+_BYTES = (
+    rf"(?:[kKMGTPE]i?B{_END}|B{_SYMBOL_END}"
+    rf"|(?:个{_GAP})?[kKMGTPE千兆吉太]?(?:字节|[Bb]ytes?{_END}))"
+)
 _TIME = (
     rf"(?:[mµun]s|min){_END}|[sh]{_SYMBOL_END}|[毫微纳]?秒(?!杀)|分钟|天(?![空上下生然])"
-    rf"|(?:个{_GAP})?(?:{_NAME}+{_GAP})?(?:GPU{_GAP}|卡)?(?:小时(?!制)|机时)"
-    rf"|(?:{_NAME}+{_GAP})?GPU-?hours?{_END}"
+    rf"|(?:个{_GAP})?(?:{_NAMED}+{_GAP})?(?:GPU{_GAP}|卡)?(?:小时(?!制)|机时)"
+    rf"|(?:{_NAMED}+{_GAP})?GPU-?hours?{_END}"
     rf"|周(?![期围边])|(?:个{_GAP})?星期|个{_GAP}月|年(?![代级度底初末份轮龄])"
 )
 _FLOP = rf"[kKMGTPEZ]?FLOPs?{_END}|次{_GAP}浮点"
@@ -126,9 +142,15 @@ def _kind(rule: str, what: str, pattern: str) -> _Kind:
 # The first kind that fits a place has it.
 _KINDS = (
     _kind(SCENARIO, "cards", rf"{_HEAD}(?P<u>{_CARDS})"),
+    _kind(SCENARIO, "nodes", rf"{_HEAD}(?P<u>{_NODES})"),
     _kind(SCENARIO, "ways", rf"{_HEAD}(?P<u>{_WAYS})"),
     _kind(SCENARIO, "tokens", rf"{_HEAD}(?P<u>{_TOKENS})"),
     _kind(SCENARIO, "rate", rf"{_HEAD}(?P<u>{_RATES})"),
+    _kind(
+        SCENARIO,
+        "rate",
+        rf"每秒钟?[约能可传发收走送搬读写算出到只有要过]*{_GAP}{_HEAD}(?P<u>{_BYTES})",
+    ),
     _kind(SCENARIO, "field", rf"{_FIELD}{_GAP}[=＝]{_GAP}(?P<n>{_PLAIN})(?P<u>)"),
     _kind(SCENARIO, "field", rf"{_WAY}{_GAP}(?P<n>{_PLAIN})(?P<u>)"),
     _kind(FIGURE, "percent", rf"百分之{_GAP}(?P<n>{_ARABIC}|[{_DIGITS}{_SIZES}]+)(?P<u>)"),
@@ -137,7 +159,13 @@ _KINDS = (
     _kind(FIGURE, "fraction", r"(?P<n>[½⅓⅔¼¾⅕⅛])(?P<u>)"),
     _kind(FIGURE, "percent", rf"{_HEAD}(?P<u>%|‰|个?百分点)"),
     _kind(FIGURE, "percent", rf"(?P<n>{_CHINESE})(?P<u>成)(?![员本为了就分立功果熟长交绩型品])"),
-    _kind(FIGURE, "times", rf"{_HEAD}(?P<u>倍)"),
+    _kind(
+        FIGURE,
+        "percent",
+        rf"(?:[MH]FU|利用率)[约是为有达到只才＝=:：]*{_GAP}{_NUMBER}(?P<u>)(?![%‰])",
+    ),
+    _kind(FIGURE, "times", rf"{_HEAD}(?P<u>倍)(?P<over>多(?!少))?"),
+    _kind(FIGURE, "times", rf"翻了?{_GAP}{_NUMBER}{_GAP}(?P<u>番)"),
     _kind(FIGURE, "product", rf"{_NUMBER}{_GAP}×{_GAP}{_PLAIN}[⁰¹²³⁴-⁹⁻]*(?P<u>)"),
     _kind(FIGURE, "times", rf"(?P<n>{_ARABIC})(?P<u>[×xX])(?!{_GAP}[{_OPERAND}])"),
     _kind(FIGURE, "times", rf"(?<![{_OPERAND})）])(?<![{_OPERAND})）]\s)×(?P<n>{_PLAIN})(?P<u>)"),
@@ -146,6 +174,7 @@ _KINDS = (
     _kind(FIGURE, "flop", rf"{_HEAD}(?P<u>{_FLOP})"),
     _kind(FIGURE, "parameters", rf"{_HEAD}(?P<u>(?:个{_GAP})?参数)"),
     _kind(FIGURE, "ratio", rf"{_NUMBER}(?:(?: : |{_GAP}∶{_GAP})[0-9.]+)+(?P<u>)"),
+    _kind(NUMBER, "power", rf"(?<![0-9A-Za-z_^.])(?P<n>[0-9]+(?:\.[0-9]+)?{_POWER})(?P<u>)"),
     _kind(
         NUMBER,
         "large",
@@ -154,9 +183,14 @@ _KINDS = (
     _kind(NUMBER, "spelled", rf"(?P<n>{_CHINESE})(?P<u>)"),
     _kind(NUMBER, "grouped", rf"(?P<n>{_ARABIC})(?P<u>)(?<=,[0-9]{{3}})"),
     _kind(NUMBER, "decimal", rf"(?P<n>{_ARABIC})(?P<u>)(?<=[0-9.])"),
-    _kind(COUNT, "count", rf"{_HEAD}(?P<u>[{_MEASURES}])(?!方)"),
+    _kind(COUNT, "count", rf"{_HEAD}(?P<u>[{_MEASURES}])(?!方|(?<=页)面)"),
 )
 
+_CARD_NAMES = re.compile(
+    r"(?:(?<![A-Za-z0-9-])|(?<=[0-9][xX]))(?:NVIDIA )?"
+    r"(?:[ABHPV][0-9]{2}0|A10|A40|H20|L4|L40S?|T4|GB[23]00|MI[0-9]{3}X?)"
+    r"(?:[ -](?:[0-9]+GB|PCIe|SXM[0-9]?|NVL))*(?![A-Za-z0-9])"
+)
 _NAMES = re.compile(
     r"(?<![0-9])[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?(?![0-9])"  # dates
     r"|(?<![0-9])[0-9]{4}/[0-9]{1,2}/[0-9]{1,2}(?![0-9])"
@@ -167,7 +201,8 @@ _NAMES = re.compile(
     r"(?: [0-9][0-9.]*)? [0-9]+(?:\.[0-9]+)?B(?![A-Za-z0-9])(?!\s*个?参数)"
     r"|(?<![A-Za-z0-9])(?![TPCED]P[0-9=-])[A-Za-z](?=[A-Za-z0-9_.+/–-]*[0-9])"  # ZeRO-1/2/3, bf16
     r"[A-Za-z0-9]*(?:[-_.+/–][A-Za-z0-9]+)*"
-    r"|(?<![A-Za-z0-9])[0-9]+[A-Za-z]+[0-9]+[A-Za-z0-9]*"  # 1F1B, 8x7B
+    rf"|(?<![A-Za-z0-9])(?![0-9]+{_POWER})[0-9]+[A-Za-z]+[0-9]+[A-Za-z0-9]*"  # 1F1B, 8x7B
+    r"|(?<![A-Za-z0-9.])[0-9]+×[0-9]+(?:\.[0-9]+)?B(?![A-Za-z0-9])(?!\s*个?参数)"
 )
 _RUN = re.compile(  # "8、16 和 64 张卡" is one figure
     rf"(?:{_ARABIC}{_GAP}(?:[A-Za-z%]{{1,5}}{_GAP})?(?:[–—~～\-→、,或和与到至]){_GAP})+$"
@@ -175,7 +210,7 @@ _RUN = re.compile(  # "8、16 和 64 张卡" is one figure
 _ORDINAL = re.compile(rf"第{_GAP}(?:[0-9{_DIGITS}]+{_GAP}[、,–~～到至和与-]{_GAP})*$")
 _SYMBOLIC = re.compile(rf"(?:(?:^|[^A-Za-z0-9\s])\s*[A-Za-z]|[)）]){_GAP}[−+\-–/÷]{_GAP}$")
 _REFERENCE = re.compile(
-    r"(?:[图表式节章例§]|附录|版本?|公式|实验|阶段|[Ff]ig(?:ure|\.)|[Tt]able|[Ss]ec(?:tion|\.)|"
+    r"(?:[图表式节章例§]|附录|版本?|公式|实验|阶段|步骤|端口|[Ff]ig(?:ure|\.)|[Tt]able|[Ss]ec(?:tion|\.)|"
     r"[Ee]q\.?)\s*[(（]?$"
 )
 _VERSIONED = re.compile(r"(?<![A-Za-z])(?:[A-Z][A-Za-z-]*[a-z][A-Za-z-]*|[A-Z-]{4,}) ?$")
@@ -184,14 +219,14 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}|[一二][〇零一二三四五六七八�
 _PAIR = re.compile(r"(?:每|任意|任何|这|那|哪|某|另|另外|相邻的?|[前后]|最后|同样|随便)$")
 
 
-def _typed(prose: Prose) -> Iterator[Finding]:
+def _typed(prose: Prose, used: frozenset[str]) -> Iterator[Finding]:
     """The figures typed in one piece of prose."""
     for typed in _figures(prose.text):
         if typed.kind.rule != SCENARIO and prose.in_claim(typed.at):
             continue
         sentence = _sentence_around(prose, typed.at)
         text = prose.written(typed.start, typed.stop)
-        says = _instead(typed, text, sentence)
+        says = _instead(typed, text, _Around(sentence, used))
         if prose.kind.startswith("page "):
             says = "nothing is computed in front matter: say it without the figure"
         yield Finding(*prose.position(typed.start), text, typed.kind.rule, says)
@@ -213,7 +248,8 @@ class _Typed:
 
 
 def _figures(text: str) -> list[_Typed]:
-    text = _NAMES.sub(lambda m: _NAME * len(m.group()), text.translate(_SAME))
+    text = _CARD_NAMES.sub(lambda m: _CARD * len(m.group()), text.translate(_SAME))
+    text = _NAMES.sub(lambda m: _NAME * len(m.group()), text)
     found: list[_Typed] = []
     taken = bytearray(len(text))
     for kind in _KINDS:
@@ -234,9 +270,9 @@ def _figures(text: str) -> list[_Typed]:
                     start,
                     m.end(),
                     m.start("n"),
-                    m["n"],
+                    _expanded(m["n"]),
                     re.sub(r"\s|^个", "", m["u"]),
-                    None if groups.get("more") else _value(m["n"]),
+                    None if groups.get("more") or groups.get("over") else _value(m["n"]),
                     _SIZE_OF[groups.get("big") or ""],
                     groups.get("field") or "",
                 )
@@ -248,15 +284,19 @@ def _innocent(kind: _Kind, m: re.Match[str], text: str) -> bool:
     """Whether what looks like a figure is an ordinal, a word, a formula or a small count."""
     n, unit, before = m["n"], m["u"], text[: m.start("n")]
     more = m.groupdict().get("more")
-    if _ORDINAL.search(before) or more == "几":
+    if _ORDINAL.search(before):
         return True
+    if more == "几":
+        return not (kind.what in ("cards", "nodes") and n.endswith("十"))  # 十几张卡
     if kind.what == "time" and unit == "年" and not more and _YEAR.fullmatch(n):
         return True
     if kind.what == "spelled" and not (set(n) & set(_SIZES) and set(n) & set(_DIGITS)):
         return True
     if n[0].isascii():
         return _innocent_digits(kind, m, before, text[m.end() :])
-    return _innocent_words(kind, n, unit, before)
+    if m.groupdict().get("over"):
+        return False  # 慢一倍多
+    return _innocent_words(kind, n, unit, before, text[m.end() :])
 
 
 def _innocent_digits(kind: _Kind, m: re.Match[str], before: str, after: str) -> bool:
@@ -272,13 +312,15 @@ def _innocent_digits(kind: _Kind, m: re.Match[str], before: str, after: str) -> 
                 return bool(named) or bool(re.match(r"\s*[节章版号]", after))
             if len(n) < 4 or "," in n or (after[:1].isascii() and after[:1].isalnum()):
                 return True
+            if _REFERENCE.search(before.rstrip(" ")):
+                return True
             return bool(_YEAR.fullmatch(n)) or bool(_NUMBERED.search(before))
         case "count":
             return not m["big"] and (_value(n) or 0) <= 10
     return False
 
 
-def _innocent_words(kind: _Kind, n: str, unit: str, before: str) -> bool:
+def _innocent_words(kind: _Kind, n: str, unit: str, before: str, after: str) -> bool:
     if n[0] == "一" and before[-1:] and before[-1] in "统唯单同专归划逐惟":
         n = n[1:]  # 统一, 唯一
     vague = before.endswith(("几", "数", "上", "下", "好", "成", "近", "万"))
@@ -290,14 +332,18 @@ def _innocent_words(kind: _Kind, n: str, unit: str, before: str) -> bool:
         case "fraction":
             return n == "百"  # that was a percentage
         case "times" if n == "一":
-            return bool(re.search(r"[加多翻大增涨快慢少长高重]了?$", before))
+            return unit == "番" or bool(re.search(r"[加多翻大增涨快慢少长高重]了?$", before))
         case "times":
             return set(n) <= set(_SIZES)
         case "spelled" if n == "万一":
             return True
         case "count":
             return set(n) <= set(_SIZES) or (_value(n) or 0) <= 10
-        case "cards" if n == "两" and _PAIR.search(before):
+        case "cards" | "nodes" if n in ("两", "三"):
+            return bool(_PAIR.search(before)) or bool(re.match(r"\s*(?:之间|互)", after))
+        case "time" if unit == "年" and after.startswith("前"):
+            return True  # 五年前
+        case "time" if unit == "天" and after.startswith("两头"):
             return True
         case "time" if (n, unit) in (("半", "天"), ("四", "周")):
             return True
@@ -327,7 +373,7 @@ _POWER_OF = {"十": 10, "百": 100, "千": 1000}
 def _value(n: str) -> Fraction | None:
     """What a number says, in digits or in words; None for 两三 and the like."""
     if n[0].isascii():
-        return Fraction(n.replace(",", ""))
+        return Fraction(n.replace(",", "").replace("−", "-"))
     if n == "半":
         return Fraction(1, 2)
     whole, point, decimals = n.partition("点")
@@ -351,11 +397,21 @@ def _value(n: str) -> Fraction | None:
     return value
 
 
+def _expanded(n: str) -> str:
+    """``1.5e9`` with all its digits; other numbers as they are."""
+    if not re.search(r"[0-9][eE]", n):
+        return n
+    return format(Decimal(n.replace(",", "").replace("−", "-")), "f")
+
+
 # ── what to write instead ───────────────────────────────────────────────────────────────
 
 _UNITS_OF = {
     "字节": ("B",),
     "KB": ("kB",),
+    "兆字节": ("MB",),
+    "吉字节": ("GB",),
+    "太字节": ("TB",),
     "小时": ("h",),
     "GPU小时": ("h",),
     "GPU-hours": ("h",),
@@ -389,18 +445,27 @@ _WAY_FIELDS = {
     "EP": "expert_parallel",
     "DP": "cards",
 }
-# Of all schemes that move the same bytes, the lesson's own comes first.
-_OURS = ("ring.sent_per_card", "ring.")
+# Of all quantities that show the same figure, the lesson's own come first.
+_OURS = ("ring.sent_per_card", "state.", "ring.", "gradient.", "model.")
 _ELSEWHERE = (64, 1024)  # numbers of cards that the lesson speaks of besides its own
 
 
-def _instead(typed: _Typed, text: str, sentence: str) -> str:
+class _Around(NamedTuple):
+    """What stands around a figure: its sentence, and the quantities that its page shows."""
+
+    sentence: str = ""
+    used: frozenset[str] = frozenset()
+
+
+def _instead(typed: _Typed, text: str, around: _Around) -> str:
     """What an author should write: a quantity that shows the same figure, if there is one."""
     reader = typed.number
     if typed.kind.rule == SCENARIO and reader is not None:
         value = reader * typed.size
         if typed.kind.what == "cards":
             return _pinned("cards", value, " 张卡")
+        if typed.kind.what == "nodes":
+            return 'it follows from Scenario fields: write {{ q("cluster.nodes") }}, or say it in words'
         if typed.kind.what == "field":
             field = _symbol_field(typed.field)
             return _pinned(field or "cards", value, "", f"{typed.field} = ")
@@ -408,9 +473,9 @@ def _instead(typed: _Typed, text: str, sentence: str) -> str:
             field = next((f for w, f in _WAY_FIELDS.items() if w in typed.unit), "")
             if field:
                 return _pinned(field, value, "")
-        if typed.kind.what == "tokens" and not _matches(typed, sentence):
+        if typed.kind.what == "tokens" and not _matches(typed, around):
             return _pinned("tokens", value, "")
-    close = _matches(typed, sentence)[:3]
+    close = _matches(typed, around)[:3]
     if close:
         return f"write {' or '.join(close)}"
     shown = " ".join(text.split())
@@ -505,8 +570,11 @@ def _significant(digits: str) -> int:
     return len((bare if "." in digits else bare.rstrip("0")).replace(".", ""))
 
 
-def _matches(typed: _Typed, sentence: str = "", exact: bool = False) -> list[str]:
-    """Calls that show the typed figure; the likeliest first, judged by the words around it.
+def _matches(typed: _Typed, around: _Around = _Around(), exact: bool = False) -> list[str]:
+    """Calls that show the typed figure; the likeliest first.
+
+    Those the page uses already come before others, then those that share words with the
+    sentence, then the lesson's own, then short names.
 
     ``exact``: only figures that look the same without options.
     """
@@ -515,14 +583,16 @@ def _matches(typed: _Typed, sentence: str = "", exact: bool = False) -> list[str
     units = _units_of(typed)
     if typed.unit and not units:
         return []
-    ranked: list[tuple[int, int, int, int, str]] = []
+    ranked: list[tuple[int, bool, int, int, int, int, str]] = []
     for order, shown in enumerate(_all_shown()):
         rank = _rank(typed, units, shown)
         if rank is None or (exact and rank[0]):
             continue
-        alike = _alike(sentence, shown.quantity.says)
-        other = sum(not shown.name.startswith(ours) for ours in _OURS)
-        ranked.append((rank[0], -alike, other, order, shown.call(rank[1])))
+        name = shown.name
+        alike = _alike(around.sentence, shown.quantity.says) + _named(around.sentence, name)
+        other = next((i for i, ours in enumerate(_OURS) if name.startswith(ours)), len(_OURS))
+        fit = (rank[0], name not in around.used, -alike, other, len(name), order)
+        ranked.append((*fit, shown.call(rank[1])))
     best = min((r[0] for r in ranked), default=0)
     calls = [r[-1] for r in sorted(ranked) if r[0] == best]
     return calls if exact else calls + _matching_facts(typed, units)
@@ -536,6 +606,9 @@ def _rank(typed: _Typed, units: tuple[str, ...], shown: _Shown) -> tuple[int, st
     if not digits.isascii():
         digits = str(typed.number)
     decimals = len(digits.partition(".")[2])
+    if q.unit.name == "B/param" and typed.unit == "字节" and typed.size == 1:
+        # "每个参数占 16 字节" has said what each of them is
+        return (0, ', unit="bytes each"') if digits == shown.number else None
     if typed.size == 1 and digits == shown.number and (not units or q.unit.name in units):
         bare = not units and not q.unit.label
         if units or bare or _significant(digits) >= 3:
@@ -563,6 +636,12 @@ def _alike(sentence: str, says: str) -> int:
         return {text[i : i + 2] for i in range(len(text) - 1) if text[i : i + 2].isalnum()}
 
     return len(pairs(sentence) & pairs(says))
+
+
+def _named(sentence: str, name: str) -> int:
+    """How many words of a quantity's name a sentence has: ZeRO-1 has zero1."""
+    said = re.sub(r"[^a-z0-9]", "", sentence.lower())
+    return sum(len(word) > 2 and word in said for word in re.split(r"[._-]", name))
 
 
 def _matching_facts(typed: _Typed, units: tuple[str, ...]) -> list[str]:
@@ -602,8 +681,15 @@ def _called(written: Written) -> Call | None:
     """None where it is no call: the figures themselves are checked when the page is built."""
     try:
         return parse_call(written.inner)
-    except LessonError:
+    except (ValueError, TypeError, RecursionError, MemoryError):  # the page reports it
         return None
+
+
+def _names_called(source: Source) -> Iterator[str]:
+    for written in source.calls:
+        call = _called(written)
+        if call and call.name == "q" and call.args and isinstance(call.args[0], str):
+            yield call.args[0]
 
 
 def _literal(written: Written) -> Iterator[Finding]:
@@ -625,6 +711,60 @@ def _front_matter(prose: Prose) -> Iterator[Finding]:
         for m in re.finditer(r"\{\{.*?\}\}|\{%.*?%\}", prose.text):
             says = "nothing is computed in front matter: say it without the figure"
             yield Finding(*prose.position(m.start()), m.group(), FRONT_MATTER, says)
+
+
+def _without_braces(prose: Prose) -> Iterator[Finding]:
+    """What was meant to be a call: ``{ { q("…") }}``."""
+    for m in re.finditer(
+        r"(?:\{[\s{]*)?(?<![A-Za-z0-9_.])(?:q|fact|cite|lit)\([\"'“‘]", prose.text
+    ):
+        text = prose.written(m.start(), m.end())
+        says = "it is read as text: a call stands between {{ and }}, code between backticks"
+        yield Finding(*prose.position(m.start()), text, BRACES, says)
+
+
+_UNIT_BEHIND = re.compile(
+    rf"{_GAP}(?P<u>{_RATES}|{_BYTES}|{_TIME}|{_FLOP}|倍|[%％]|(?:B{_GAP})?参数(?=[^\w]|$))"
+)
+
+
+def _doubled_units(prose: Prose) -> Iterator[Finding]:
+    """Units typed behind a figure that shows its own."""
+    for at, written in prose.calls:
+        behind = _UNIT_BEHIND.match(prose.text.translate(_SAME), at + 1)
+        call = _called(written) if behind else None
+        text = _text_of(call) if call else ""
+        label = re.fullmatch(r"(?s).*?[0-9](?P<label> ?[^0-9.,]*)", text)
+        if behind and label and (own := label["label"].strip()):
+            says = f"the figure shows its own unit ({own}): leave this one out"
+            unit = prose.written(*behind.span("u"))
+            yield Finding(*prose.position(behind.start("u")), unit, UNIT, says)
+
+
+def _text_of(call: Call) -> str:
+    """What a call shows; nothing where it is wrong, which the page reports."""
+    from py_core import facts
+
+    try:
+        if call.name == "fact":
+            cited = facts.fact(call.one_name("fact"))
+            return cited.display(call.text_option("unit"), call.whole_option("item", 0, 99))
+        if call.name == "q":
+            q, unit, digits = _asked(call)
+            return q.display(unit, digits)
+    except (ValueError, TypeError):
+        pass
+    return ""
+
+
+def _asked(call: Call) -> tuple[Quantity, str | None, int | None]:
+    """The quantity that ``q`` asks for, its unit and digits. Raises LessonError."""
+    from py_core.quantity import evaluate
+    from py_core.scenario import DEFAULT
+
+    unit, digits = call.text_option("unit"), call.whole_option("digits", 0, 12)
+    pins = {k: str(v) for k, v in call.options.items() if k not in ("unit", "digits")}
+    return evaluate(call.one_name("quantity"), DEFAULT.with_fields(pins)), unit, digits
 
 
 def _compared(sentence: Prose) -> Iterator[Finding]:
@@ -675,15 +815,10 @@ class _View(NamedTuple):
 
 
 def _view(call: Call) -> _View | None:
-    from py_core.quantity import evaluate
-    from py_core.scenario import DEFAULT
-
-    options = dict(call.options)
-    unit, digits = options.pop("unit", None), options.pop("digits", None)
     try:
-        q = evaluate(call.args[0], DEFAULT.with_fields({k: str(v) for k, v in options.items()}))
+        q, unit, digits = _asked(call)
         text = q.display(unit, digits)
-    except (LessonError, TypeError, IndexError, AttributeError):
+    except (ValueError, TypeError):  # LessonError too; the page reports it
         return None
     number = re.match(r"−?[0-9,]+(?:\.([0-9]+))?", text)
     decimals = len(number[1] or "") if number else 0

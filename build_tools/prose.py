@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -64,6 +65,7 @@ class Problem:
 
     written: str
     says: str
+    nth: int = 0  # which of several that read the same; -1: the last one not taken yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class Page:
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
+    seen: Counter[str] = field(default_factory=Counter)  # calls met so far, as written
 
     def __post_init__(self) -> None:
         self.panels.base = self.base
@@ -174,12 +177,12 @@ def fact(page: Page, written: str, call: Call) -> Element:
     return button
 
 
-def cite(page: Page, _written: str, call: Call) -> Element:
+def cite(page: Page, written: str, call: Call) -> Element:
     """A paper's number among the references; ``where`` names the place in it."""
     call.nothing_but("where")
     paper = facts.paper(call.one_name("source"))
     number = page.references.cite(paper, call.text_option("where") or "")
-    page.references.cited_in_text = True
+    page.references.first_cited = page.references.first_cited or written
     link = Element("a", {"class": "cite", "href": f"#ref-{paper.id}", "title": paper.title})
     link.text = AtomicString(f"[{number}]")
     return link
@@ -370,10 +373,12 @@ class _Gather(Treeprocessor):
         for paper, places in page.panels.papers().values():
             for place in places:
                 page.references.cite(paper, place)
-        if page.references.cited_in_text and not page.references.asked_for:
-            page.problems.append(
-                Problem("{{ cite(", "the page cites papers: put {{ references() }} at its end")
-            )
+        references = page.references
+        if references.first_cited and not references.asked_for:
+            says = "the page cites papers: put {{ references() }} at its end"
+            page.problems.append(Problem(references.first_cited, says))
+        if references.asked_for and not references.papers:
+            page.problems.append(Problem("{{ references()", "the page cites nothing", -1))
         self._put_references(root)
         panels = page.panels.html()
         if panels:
@@ -383,7 +388,13 @@ class _Gather(Treeprocessor):
 
     def _places(self, root: Element) -> Iterator[tuple[str, Use]]:
         heading, number = "开头", 0
+        ids = set(self.extension.page.widget_ids)
         for element in root.iter():
+            if "id" in element.attrib:
+                if element.attrib["id"] in ids:
+                    twice = element.attrib["id"]
+                    self._problem(f"#{twice}", "an id that another element of the page has")
+                ids.add(element.attrib["id"])
             if element.tag in _HEADINGS:
                 heading = "".join(element.itertext())
                 if "id" not in element.attrib:
@@ -417,14 +428,22 @@ class _Leftover(Postprocessor):
     )
     _CALL = re.compile(r"\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$)", re.M)
 
+    _IN_ATTRIBUTE = re.compile(r'="[^"<>]*<button class="q" data-q="([^"]+)"')
+
     def __init__(self, extension: LessonExtension, md: Markdown) -> None:
         super().__init__(md)
         self.extension = extension
 
     def run(self, text: str) -> str:
         for left in self._CALL.findall(self._LEAVE.sub("", text)):
-            says = "is not computed here: calls stand in running text, not in HTML or attributes"
-            self.extension.page.problems.append(Problem(unescape(left), says))
+            says = (
+                "is not computed here: calls stand in running text, not in HTML or attributes "
+                "(a caption is <figcaption markdown>)"
+            )
+            self.extension.page.problems.append(Problem(unescape(left), says, -1))
+        for name in self._IN_ATTRIBUTE.findall(text):
+            says = "stands in an HTML attribute, where no figure can be"
+            self.extension.page.problems.append(Problem(f'{{{{ q("{name}"', says, -1))
         return text
 
 
@@ -449,10 +468,12 @@ class LessonExtension(Extension):
 
     def guard[T](self, written: str, make: Callable[[], T]) -> T | None:
         """Make something; collect what goes wrong, so that a page reports all at once."""
+        nth = self.page.seen[written]
+        self.page.seen[written] += 1
         try:
             return make()
-        except (LessonError, TypeError) as error:  # TypeError: wrong arguments
-            self.page.problems.append(Problem(written, str(error)))
+        except LessonError as error:
+            self.page.problems.append(Problem(written, str(error), nth))
         return None
 
 
@@ -468,14 +489,25 @@ def locate(problems: list[Problem], text: str) -> list[tuple[int, int, Problem]]
         places.setdefault(words, []).append(position)
     located = []
     for problem in problems:
-        known = places.get(problem.written)
-        line, column = known.pop(0) if known else _found(problem.written, text)
+        known = places.get(problem.written, [])
+        if problem.nth < 0 and known:
+            line, column = known.pop()
+        elif 0 <= problem.nth < len(known):
+            line, column = known[problem.nth]
+        else:
+            line, column = _found(problem.written, text)
         located.append((line, column, problem))
     return sorted(located, key=lambda item: item[:2])
 
 
 def _found(written: str, text: str) -> tuple[int, int]:
-    at = max(text.find(written), 0)
+    """Where ``written``, or as much of its beginning as the file holds, stands last."""
+    heading = re.search(rf"^#+\s+(?=.*{re.escape(written)})", text, re.M)
+    at = heading.end() if heading else -1
+    while at < 0 and written:
+        at = text.rfind(written)
+        written = written[:-1]
+    at = max(at, 0)
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 

@@ -16,7 +16,7 @@ class References:
 
     papers: dict[str, tuple[Paper, list[str]]] = field(default_factory=dict)
     asked_for: bool = False
-    cited_in_text: bool = False
+    first_cited: str = ""  # the call that cites first, as written
 
     def cite(self, paper: Paper, where: str = "") -> int:
         """Add a paper, or one more place in it; returns its number, from 1."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 # One character stands for what a reader sees there but nobody typed as prose.
-CALL, CODE, MATH, OBJECT = "\ue000", "\ue001", "\ue002", "\ue003"
+CALL, CODE, OBJECT = "\ue000", "\ue001", "\ue003"
 BREAK = "\u2029"  # the end of an HTML element that ends a line
 HIDDEN = "\x00"  # within Source only: comments, fences, scripts
 
@@ -71,11 +71,6 @@ _TAG = re.compile(r"\{%.*?%\}", re.S)
 _OPEN_CLAIM = re.compile(r"\{%\s*claim\s+(?P<inner>.*?)\s*%\}", re.S)
 _END_CLAIM = re.compile(r"\{%\s*endclaim\s*%\}")
 _TICKS = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|`+", re.S)
-_MATH = re.compile(
-    r"\\\((?P<a>.+?)\\\)|\\\[(?P<b>.+?)\\\]|\$\$(?P<c>.+?)\$\$"
-    r"|\$(?![\s$])(?P<d>[^$]*?[^\s\\$])\$(?![0-9])",
-    re.S,
-)
 _ATTRIBUTES = re.compile(r"\{:[^{}\n]*\}|\{[ \t]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}")
 _AUTOLINK = re.compile(r"<(?:[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>")
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'「」『』（）《》，。；、！？]+")
@@ -90,7 +85,6 @@ _ATTRIBUTE = re.compile(
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
 _ESCAPABLE = frozenset("\\`*_{}[]()>#+-.!|<&$~^:\"'")
 _SENTENCE_END = re.compile(rf"[。！？；!?;]+[」』”’）)\"']*|{BREAK}")
-_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 class Position(NamedTuple):
@@ -466,7 +460,6 @@ class _Inline:
             "\\": self._backslash,
             "`": self._ticks,
             "{": self._brace,
-            "$": self._math,
             "!": self._image,
             "[": self._link,
             "<": self._angle,
@@ -515,8 +508,6 @@ class _Inline:
         return beyond
 
     def _backslash(self, at: int, stop: int) -> int | None:
-        if (beyond := self._math(at, stop)) is not None:
-            return beyond
         if _CALL.match(self.text, at + 1, stop):
             return None
         if at + 1 < stop and self.text[at + 1] in _ESCAPABLE:
@@ -547,16 +538,6 @@ class _Inline:
         # As in the file, where a line end may be two characters.
         written = self.source.text[offset : self.offsets[m.end() - 1] + 1]
         self.source.calls.append(Written(written, m["inner"], offset, self.source.position(offset)))
-
-    def _math(self, at: int, stop: int) -> int | None:
-        m = _MATH.match(self.text, at, stop)
-        if not m:
-            return None
-        formula = next(text for text in m.groups() if text is not None)
-        if _HAN.search(re.sub(r"\\(?:text|mathrm|mbox)\s*\{[^}]*\}", "", formula)):
-            return None  # two prices in one sentence, rather than a formula
-        self._keep(MATH, at)
-        return m.end()
 
     def _image(self, at: int, stop: int) -> int | None:
         if self.text[at + 1 : at + 2] != "[":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from py_core.errors import UnitError, UnknownName
+from py_core.errors import LessonError, UnitError, UnknownName, whole
 
 BASES = ("byte", "FLOP", "second", "parameter", "token")
 Dimension = tuple[int, ...]
@@ -113,6 +113,7 @@ _FLOPS = over(FLOP, SECOND)
 _PER_PARAMETER = over(BYTE, PARAMETER)
 _PER_TOKEN = over(BYTE, TOKEN)
 DAY = 24 * 3600
+MOST_DIGITS = 100  # decimals; a reader sees a dozen at most
 
 UNITS: dict[str, Unit] = {
     u.name: u
@@ -163,6 +164,8 @@ def unit(name: str) -> Unit:
 
 def number(value: Fraction, digits: int) -> str:
     """``value`` with thousands grouped and exactly ``digits`` decimals, half-even, true minus."""
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
+        raise LessonError("digits", digits, whole(0, MOST_DIGITS))
     rounded = round(value * 10**digits)
     sign = "−" if rounded < 0 else ""
     whole, rest = divmod(abs(rounded), 10**digits)

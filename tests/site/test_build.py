@@ -71,7 +71,9 @@ def test_every_local_link_leads_somewhere(site: Path) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    loads = re.compile(r'(?:src|srcset)="(?:https?:)?//|<link[^>]+href="(?:https?:)?//|url\(["\']?//')
+    loads = re.compile(
+        r'(?:src|srcset)="(?:https?:)?//|<link[^>]+href="(?:https?:)?//|url\(["\']?//'
+    )
     for file in [*pages(site), *site.rglob("*.css")]:
         text = file.read_text(encoding="utf-8")
         found = [m for m in loads.findall(text) if "canonical" not in m]

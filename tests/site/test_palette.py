@@ -24,7 +24,7 @@ VISION = {
 
 @pytest.fixture(scope="module", params=SCHEMES)
 def palette(request: pytest.FixtureRequest, root: Path) -> dict[str, np.ndarray]:
-    css = (root / "build_tools/theme/lesson.css").read_text(encoding="utf-8")
+    css = (root / "build_tools/lesson.css").read_text(encoding="utf-8")
     block = re.search(rf'scheme="{request.param}"\] \{{(.*?)\}}', css, re.S)
     assert block
     named = re.findall(r"--([a-z0-9-]+): #([0-9a-f]{6});", block[1])
@@ -69,8 +69,11 @@ def test_cards_are_told_apart(palette: dict[str, np.ndarray], vision: str) -> No
     """CAM02-UCS distance of every two cards; 2.3 is just noticeable side by side."""
     seen = {
         card: np.clip(
-            palette[card] if VISION[vision] is None
-            else cspace_convert(palette[card], VISION[vision], "sRGB1"), 0, 1,
+            palette[card]
+            if VISION[vision] is None
+            else cspace_convert(palette[card], VISION[vision], "sRGB1"),
+            0,
+            1,
         )
         for card in CARDS
     }

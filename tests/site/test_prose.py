@@ -256,6 +256,38 @@ def test_a_figure_inside_a_link_is_a_problem() -> None:
     assert "inside a link" in page.problems[0].says
 
 
+def test_a_figure_in_an_attribute_is_a_problem() -> None:
+    _, page = convert('<span title="{{ q("ring.limit") }}">x</span> 后面')
+    assert "in an HTML attribute" in page.problems[0].says
+
+
+def test_one_id_for_two_elements_is_a_problem() -> None:
+    assert "another element" in convert("# 甲 {#a}\n\n## 乙 {#a}")[1].problems[0].says
+    _, page = convert('## 环 {#ring}\n\n{{ widget("ring") }}')
+    assert "another element" in page.problems[0].says
+
+
+def test_references_that_list_nothing_are_a_problem() -> None:
+    assert "cites nothing" in convert("正文\n\n{{ references() }}")[1].problems[0].says
+
+
+def test_the_failing_one_of_several_is_located() -> None:
+    def place(text: str) -> list[tuple[int, int]]:
+        _, page = convert(text)
+        return [(line, column) for line, column, _ in locate(page.problems, text)]
+
+    assert place('{{ widget("ring") }}\n\n{{ widget("ring") }}') == [(3, 1)]
+    assert place("小结在后面。\n\n## 小结") == [(3, 4)]
+    good = '共 {{ q("state.bytes") }}。\n\n<div>\n{{ q("state.bytes") }}\n</div>'
+    assert place(good) == [(4, 1)]
+    assert place('好。\n\n开了没关 {{ q("state.bytes")') == [(3, 6)]
+
+
+def test_curly_quotes_are_named() -> None:
+    _, page = convert("{{ q(“state.bytes”) }}")
+    assert "straight quotes" in page.problems[0].says
+
+
 def test_headings_need_ids_of_their_own() -> None:
     assert "id of its own" in convert("## 没有名字的一节")[1].problems[0].says
     assert convert("## 有名字的一节 {#named}")[1].problems == []

@@ -21,12 +21,28 @@
     /** @type {HTMLElement | null | undefined} */ (link?.closest("[popover]"))?.hidePopover();
   });
 
+  on("beforetoggle", (event) => {
+    const panel = /** @type {HTMLElement} */ (event.target);
+    // Unseen until it has its place; the toggle event comes a frame later.
+    if (panel.matches(".panel")) panel.classList.add("placing");
+  });
+
+  // The theme acts on bare letters wherever the focus is; in a panel they are nobody's.
+  document.addEventListener("keydown", (event) => {
+    const target = /** @type {Element} */ (event.target);
+    const modified = event.ctrlKey || event.metaKey || event.altKey;
+    if (event.key.length === 1 && !modified && target.closest?.(".panel, button.q")) {
+      event.stopPropagation();
+    }
+  });
+
   on("toggle", (event) => {
     const panel = /** @type {HTMLElement} */ (event.target);
     if (!panel.matches(".panel")) return;
     if (panel.matches(":popover-open")) {
       if (pressed) openedBy.set(panel, pressed);
       place(panel);
+      panel.classList.remove("placing");
       panel.focus({ preventScroll: true }); // so that a screen reader reads it
     } else if (document.activeElement === document.body || panel.contains(document.activeElement)) {
       // Closed by Escape or its button; a click elsewhere has moved on and has no focus here.
@@ -48,7 +64,8 @@
     const room = document.documentElement.clientWidth - width - GAP;
     const below = figure.bottom + GAP;
     const fits = below + height + GAP <= innerHeight;
-    panel.style.left = `${Math.max(GAP, Math.min(figure.left, room))}px`;
-    panel.style.top = `${fits ? below : Math.max(GAP, figure.top - GAP - height)}px`;
+    const top = fits ? below : Math.max(GAP, figure.top - GAP - height);
+    panel.style.left = `${scrollX + Math.max(GAP, Math.min(figure.left, room))}px`;
+    panel.style.top = `${scrollY + top}px`;
   }
 })();

@@ -11,6 +11,35 @@ interface LessonPython extends EventTarget {
   ask(request: object): Promise<any>;
 }
 
+interface LessonPlayer {
+  readonly available: boolean;
+  readonly playing: boolean;
+  readonly pressing: boolean;
+  toggle(): void;
+  stop(): void;
+  shown(): void;
+}
+
+interface LessonStatus {
+  show(): void;
+  say(word?: "error" | "copied" | "copyFailed"): void;
+}
+
+declare var lessonPlayer: (
+  widget: HTMLElement,
+  signal: AbortSignal,
+  paused: () => void,
+) => LessonPlayer;
+declare var lessonKeyboard: (
+  widget: HTMLElement,
+  player: LessonPlayer,
+  signal: AbortSignal,
+) => void;
+declare var lessonStatus: (
+  widget: HTMLElement,
+  python: LessonPython,
+  signal: AbortSignal,
+) => LessonStatus;
 declare var lessonPython: (manifestURL: string) => LessonPython;
 declare var lessonFrames: Record<string, Record<string, string>>;
 declare var Idiomorph: {

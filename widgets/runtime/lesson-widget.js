@@ -6,17 +6,17 @@
 (() => {
   const UNDO_LEVELS = 50;
   const BUSY_AFTER = 150; // ms; quicker answers need no word
-  const SLOW_AFTER = 1_000;
+  const WRITE_AFTER = 300; // ms between addresses while a slider moves; browsers limit them
 
-  // The words of the status line. All other words of a widget come from Python.
-  const WORDS = {
-    loading: "正在载入 Python，预先算好的步骤已经可以走",
-    failed: "Python 没能载入：预先算好的步骤照常能走，其他设置暂时算不了",
-    file: "从文件打开的页面载不了 Python：预先算好的步骤照常能走",
-    error: "这一步没算出来，画面停在上一个状态",
-    copied: "链接已复制",
-    copyFailed: "复制不了，请直接复制地址栏",
-  };
+  /**
+   * @typedef {object} Slide a slider that the reader moves
+   * @property {HTMLInputElement} input
+   * @property {string} query what it asks for by now
+   * @property {string} shown what it asked for when it was last answered
+   * @property {boolean} asking
+   * @property {boolean} released
+   * @property {boolean} pushed whether undo knows of it
+   */
 
   const frames = (globalThis.lessonFrames ??= {});
 
@@ -27,9 +27,31 @@
     return copy.toString();
   };
 
+  /** What a button asks for; one named "go" carries several fields. @param {HTMLButtonElement} button */
+  const asksFor = ({ name, value }) => new URLSearchParams(name === "go" ? value : [[name, value]]);
+
+  /**
+   * What the fields of a form hold. Where two share a name, as a slider and the box beside it,
+   * the one that differs from ``query`` counts.
+   * @param {HTMLFormElement} form
+   * @param {string} query
+   */
+  const held = (form, query) => {
+    const before = new URLSearchParams(query);
+    const values = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) {
+      if (!values.has(name) || value !== before.get(name)) values.set(name, String(value));
+    }
+    return values;
+  };
+
   class LessonWidget extends HTMLElement {
     /** @type {AbortController | undefined} */
     #listeners;
+    /** @type {LessonPlayer} */
+    #player = /** @type {any} */ (undefined); // from when the widget is in a page, as #status
+    /** @type {LessonStatus} */
+    #status = /** @type {any} */ (undefined);
     #initial = "";
     /** The query that was asked for last, shown or still on its way. */
     #wanted = "";
@@ -39,8 +61,10 @@
     #undone = 0; // how many of them the request on its way takes back
     /** What could not be answered, for another try. @type {{query: string, undone: number} | undefined} */
     #unanswered;
-    /** @type {string | undefined} what Enter has sent already */
-    #entered;
+    /** @type {Slide | undefined} */
+    #slide;
+    #busy = 0;
+    #writtenAt = -Infinity;
 
     connectedCallback() {
       if (this.#listeners) return;
@@ -49,17 +73,19 @@
       /** @param {string} type @param {(event: any) => void} listener */
       const on = (type, listener) => this.addEventListener(type, listener, { signal });
       on("submit", (event) => this.#submitted(event));
-      on("change", (event) => this.#changed(event.target));
+      on("input", ({ target }) => target.type === "range" && this.#slid(target));
+      on("change", ({ target }) => target.type === "range" && this.#released(target));
       on("click", (event) => this.#clicked(event));
-      on("keydown", (event) => this.#pressed(event));
       for (const intent of ["pointerenter", "focusin", "touchstart"]) {
         const boot = () => this.#python.stage === "idle" && this.#python.boot();
         this.addEventListener(intent, boot, { signal, passive: true, once: true });
       }
-      this.#python.addEventListener("stage", () => this.#showStage(), { signal });
-      this.#python.addEventListener("progress", () => this.#showProgress(), { signal });
+      this.#status = globalThis.lessonStatus(this, this.#python, signal);
+      this.#player = globalThis.lessonPlayer(this, signal, () => this.#announce());
+      globalThis.lessonKeyboard(this, this.#player, signal);
 
-      this.#initial = this.#wanted = this.#shown;
+      this.#initial ||= this.#shown;
+      this.#wanted = this.#shown;
       const linked = this.#fromURL();
       if (linked) this.#go(linked, { linked: true });
       this.dataset.alive = "";
@@ -68,6 +94,9 @@
     disconnectedCallback() {
       this.#listeners?.abort();
       this.#listeners = undefined;
+      this.#latest++; // what is on its way is wanted no more
+      this.#slide = undefined;
+      this.#rest();
     }
 
     get #python() {
@@ -103,31 +132,67 @@
 
     // Events to queries
 
-    /** @param {HTMLInputElement} input */
-    #changed(input) {
-      // After Enter the browser reports the same text once more, on leaving the field.
-      if (input.value !== this.#entered) input.form?.requestSubmit();
-      this.#entered = undefined;
-    }
-
     /** @param {SubmitEvent} event */
     #submitted(event) {
       event.preventDefault();
       if (event.submitter?.getAttribute("aria-disabled") === "true") return;
-      const next = new URLSearchParams(this.#wanted);
       const button = /** @type {HTMLButtonElement | null} */ (event.submitter);
-      if (button?.name) {
-        // A button acts on the state that is shown, not on a text that is half typed.
-        next.set(button.name, button.value);
-      } else {
-        const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        for (const [name, value] of form) next.set(name, String(value));
-      }
+      // A button acts on the state that is shown, not on a text that is half typed.
+      const form = /** @type {HTMLFormElement} */ (event.target);
+      const values = button?.name ? asksFor(button) : held(form, this.#wanted);
+      const query = this.#with(values, button?.name === "go");
+      this.#go(query, { played: this.#player.pressing });
+    }
+
+    /**
+     * The wanted query with other values. A new configuration starts at its beginning, unless
+     * the values say ``exactly`` where.
+     * @param {URLSearchParams} values
+     */
+    #with(values, exactly = false) {
+      const next = new URLSearchParams(this.#wanted);
+      for (const [name, value] of values) next.set(name, value);
       if (this.#configuration(next) !== this.#configuration(this.#wanted)) {
-        const start = new URLSearchParams(this.#frame.dataset.cursor);
-        for (const [name, value] of start) next.set(name, value);
+        for (const [name, value] of new URLSearchParams(this.#frame.dataset.cursor)) {
+          if (!exactly || !values.has(name)) next.set(name, value);
+        }
       }
-      this.#go(sorted(next));
+      return sorted(next);
+    }
+
+    /**
+     * The widget follows a slider: one question at a time, then the one for where the slider is
+     * by then.
+     * @param {HTMLInputElement} input
+     */
+    async #slid(input) {
+      // Like a button it leaves alone what is half typed; hidden fields go along.
+      const hidden = [...(input.form?.querySelectorAll("input") ?? [])].filter((i) => i.type === "hidden");
+      const pairs = [...hidden, input].map((i) => [i.name, i.value]);
+      const query = this.#with(new URLSearchParams(pairs));
+      let slide = this.#slide;
+      if (slide?.input !== input || (slide.released && slide.shown === slide.query)) {
+        const none = { query: "", shown: "", asking: false, released: false, pushed: false };
+        slide = this.#slide = { input, ...none };
+      }
+      if (slide.query === query) return;
+      slide.released = false;
+      slide.query = this.#wanted = query;
+      if (slide.asking) return;
+      slide.asking = true;
+      while (this.#slide === slide && slide.shown !== slide.query) {
+        await this.#go(slide.query, { slide });
+      }
+      slide.asking = false;
+    }
+
+    /** The reader lets go of the slider. @param {HTMLInputElement} input */
+    #released(input) {
+      this.#slid(input);
+      const slide = this.#slide;
+      if (!slide || slide.released) return;
+      slide.released = true;
+      if (slide.shown === slide.query) this.#settled();
     }
 
     /** @param {MouseEvent} event */
@@ -155,31 +220,10 @@
       }
     }
 
-    /** @param {KeyboardEvent} event */
-    #pressed(event) {
-      const target = /** @type {Element} */ (event.target);
-      if (this.querySelector(":popover-open")) return; // for a figure's panel, not the stepper
-      const typing = target.matches("input, textarea, select");
-      const modified = event.ctrlKey || event.metaKey || event.altKey;
-      // The theme acts on bare letters and , . / wherever a button has the focus.
-      if (!modified) event.stopPropagation();
-      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !typing) {
-        this.#tool("undo").click();
-      } else if (typing && event.key === "Enter") {
-        // Left alone, Enter would press the form's first button.
-        const input = /** @type {HTMLInputElement} */ (target);
-        this.#entered = input.value;
-        input.form?.requestSubmit();
-      } else if (typing || modified) {
-        return;
-      } else {
-        // A scrolling table keeps its arrow keys.
-        if (target.matches("[role=region]") && event.key.startsWith("Arrow")) return;
-        const button = this.querySelector(`[data-view] [data-key="${CSS.escape(event.key)}"]`);
-        if (!(button instanceof HTMLButtonElement)) return;
-        button.click();
-      }
-      event.preventDefault();
+    /** The frame's button for this key. @param {string} key */
+    #key(key) {
+      const button = this.querySelector(`[data-view] [data-key="${CSS.escape(key)}"]`);
+      return button instanceof HTMLButtonElement ? button : null;
     }
 
     /** This widget's keys in the page's URL, laid over its first frame; null if there are none. */
@@ -199,30 +243,44 @@
 
     /**
      * Show the frame of ``query``. The latest request wins. ``undone``: how many former
-     * configurations this takes back; ``linked``: the state comes from the address.
+     * configurations this takes back; ``linked``: the state comes from the address;
+     * ``played``: the player asks, or a ``slide``, not a single step of the reader.
      * @param {string} query
-     * @param {{undone?: number, linked?: boolean}} [how]
+     * @param {{undone?: number, linked?: boolean, played?: boolean, slide?: Slide}} [how]
      */
-    async #go(query, { undone = 0, linked = false } = {}) {
+    async #go(query, { undone = 0, linked = false, played = false, slide } = {}) {
       const mine = ++this.#latest;
+      if (!played) this.#player.stop();
+      this.#slide = slide;
       this.#wanted = query;
       this.#undone = undone;
       this.#showUndo();
       const html = frames[this.id]?.[query] ?? (await this.#ask(query, linked, mine));
       if (mine !== this.#latest || html === undefined) return;
+      const moving = slide && slide.query !== query; // on, under the reader's finger
       const former = this.#shown;
+      const next = this.#key("ArrowRight");
+      const ahead = next && next.ariaDisabled !== "true" ? asksFor(next) : null;
       this.#unanswered = undefined;
-      this.#show(html);
-      this.#wanted = this.#shown;
+      this.#show(html, moving ? slide.input : undefined);
+      this.#wanted = moving ? slide.query : this.#shown;
       this.#past.splice(this.#past.length - this.#undone, this.#undone);
       const changed = this.#configuration(former) !== this.#configuration(this.#shown);
-      if (changed && !undone && !linked) this.#past.push(former);
+      if (changed && !undone && !linked && !slide?.pushed) this.#past.push(former);
+      if (changed && slide) slide.pushed = true;
       if (this.#past.length > UNDO_LEVELS) this.#past.shift();
       this.#undone = 0;
       this.#showUndo();
-      this.#showStage();
-      this.#writeURL();
-      this.#announce(linked);
+      this.#status.show();
+      this.#player.shown();
+      const shown = new URLSearchParams(this.#shown);
+      const onward = ahead && [...ahead].every(([name, value]) => shown.get(name) === value);
+      if (onward && !changed && !undone && !linked) this.#travel();
+      if (slide) slide.shown = query;
+      if (slide && (moving || !slide.released)) {
+        if (performance.now() - this.#writtenAt > WRITE_AFTER) this.#writeURL();
+      } else if (played && this.#player.playing) this.#writeURL();
+      else this.#settled(linked);
     }
 
     /**
@@ -233,7 +291,8 @@
      * @returns {Promise<string | undefined>}
      */
     async #ask(query, linked, mine) {
-      const busy = setTimeout(() => this.toggleAttribute("busy", true), BUSY_AFTER);
+      clearTimeout(this.#busy);
+      this.#busy = setTimeout(() => this.toggleAttribute("busy", true), BUSY_AFTER);
       const asked = new URLSearchParams(query);
       if (!linked) asked.set("was", this.#shown);
       try {
@@ -248,30 +307,56 @@
         if (mine === this.#latest) this.#refused();
         return undefined;
       } finally {
-        clearTimeout(busy);
-        if (mine === this.#latest) this.toggleAttribute("busy", false);
+        if (mine === this.#latest) this.#rest();
       }
     }
 
-    /** @param {string} html */
-    #show(html) {
+    #rest() {
+      clearTimeout(this.#busy);
+      this.toggleAttribute("busy", false);
+    }
+
+    /** @param {string} html @param {HTMLInputElement} [slider] stays where the reader has it */
+    #show(html, slider) {
       const view = this.#part("view");
+      const place = slider?.value ?? "";
+      // A kept element would go on with the travel it has begun.
+      for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
       globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true });
       // Morphing changes attributes; what a control holds now is a property of its own.
-      for (const input of view.querySelectorAll("input")) input.value = input.defaultValue;
+      for (const input of view.querySelectorAll("input")) {
+        input.value = input === slider ? place : input.defaultValue;
+      }
+    }
+
+    /** Start what moves in the frame: it went one step on. */
+    #travel() {
+      if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+      for (const travel of this.#frame.querySelectorAll("[data-travel]")) {
+        if (travel instanceof SVGAnimationElement) travel.beginElement();
+      }
     }
 
     #refused() {
       this.#unanswered = { query: this.#wanted, undone: this.#undone };
+      this.#player.stop();
+      this.#slide = undefined;
       this.#wanted = this.#shown;
       this.#undone = 0;
       this.#showUndo();
-      if (this.#python.stage !== "failed") this.#say(WORDS.error);
+      if (this.#python.stage !== "failed") this.#status.say("error");
       this.#show(this.#frame.outerHTML); // the controls go back to what is shown
+    }
+
+    /** The reader has arrived somewhere. */
+    #settled(linked = false) {
+      this.#writeURL();
+      this.#announce(linked);
     }
 
     /** The address carries what differs from the page's own first frame. */
     #writeURL() {
+      this.#writtenAt = performance.now();
       const url = new URL(location.href);
       const prefix = `${this.id}.`;
       for (const key of [...url.searchParams.keys()]) {
@@ -291,36 +376,6 @@
       this.#tool("undo").setAttribute("aria-disabled", String(left === 0));
     }
 
-    #showStage() {
-      const { stage, reason } = this.#python;
-      const status = this.#part("status");
-      const retry = this.#tool("retry");
-      this.setAttribute("python", stage);
-      if (stage !== "failed" && document.activeElement === retry) status.focus();
-      retry.hidden = stage !== "failed" || reason === "file";
-      this.#showProgress();
-      if (stage === "failed") this.#say(reason === "file" ? WORDS.file : WORDS.failed);
-      else if (stage === "loading") {
-        // A warm start takes less than this, and needs no word.
-        setTimeout(() => this.#python.stage === "loading" && this.#say(WORDS.loading), SLOW_AFTER);
-      } else if (status.textContent !== WORDS.copied) this.#say("");
-    }
-
-    #showProgress() {
-      const bar = /** @type {HTMLProgressElement} */ (this.#part("progress"));
-      const { stage, loaded, total } = this.#python;
-      bar.hidden = stage !== "loading" || this.#part("status").textContent !== WORDS.loading;
-      bar.max = total;
-      bar.value = loaded;
-    }
-
-    /** @param {string} words */
-    #say(words) {
-      const status = this.#part("status");
-      if (status.textContent !== words) status.textContent = words;
-      this.#showProgress();
-    }
-
     /** @param {boolean} [onlyNotices] */
     #announce(onlyNotices = false) {
       const words = [...this.#frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
@@ -332,9 +387,9 @@
     async #copy() {
       try {
         await navigator.clipboard.writeText(location.href);
-        this.#say(WORDS.copied);
+        this.#status.say("copied");
       } catch {
-        this.#say(WORDS.copyFailed);
+        this.#status.say("copyFailed");
       }
     }
   }

@@ -1,0 +1,80 @@
+// The keys of a widget: arrows, Home and End press the frame's buttons, Space plays and pauses,
+// Escape pauses, Ctrl+Z takes back, Enter sends what was typed.
+
+(() => {
+  /** Where keys are for typing and choosing. @param {Element} element */
+  const typesIn = (element) => element.matches("input:not([type=range]), textarea, select");
+
+  /**
+   * @param {HTMLElement} widget
+   * @param {LessonPlayer} player
+   * @param {AbortSignal} signal
+   */
+  globalThis.lessonKeyboard = (widget, player, signal) => {
+    /** What Enter has sent already. @type {{input: EventTarget, value: string} | undefined} */
+    let entered;
+
+    /** Whether keys are for a figure's panel, not for the widget. */
+    const forPanel = () => widget.querySelector(":popover-open") !== null;
+
+    /**
+     * Space plays and pauses wherever the focus is in the widget, as on any player, but not
+     * where one types or chooses, nor in a figure's panel. Buttons are pressed by Enter.
+     * @param {KeyboardEvent} event
+     */
+    const plays = ({ key, target, ctrlKey, metaKey, altKey }) => {
+      if (key !== " " || ctrlKey || metaKey || altKey || !player.available) return false;
+      return !typesIn(/** @type {Element} */ (target)) && !forPanel();
+    };
+
+    /** Whether the event is dealt with. @param {KeyboardEvent} event */
+    const pressed = (event) => {
+      const target = /** @type {Element} */ (event.target);
+      const typing = typesIn(target);
+      const modified = event.ctrlKey || event.metaKey || event.altKey;
+      // The theme acts on bare letters and , . / wherever a button has the focus.
+      if (!modified) event.stopPropagation();
+      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !typing) {
+        /** @type {HTMLElement} */ (widget.querySelector('[data-tool="undo"]')).click();
+        return true;
+      }
+      if (event.key === "Escape" && player.playing) {
+        player.toggle();
+        return true;
+      }
+      if (typing && event.key === "Enter") {
+        // Left alone, Enter would press the form's first button.
+        const input = /** @type {HTMLInputElement} */ (target);
+        entered = { input, value: input.value };
+        input.form?.requestSubmit();
+        return true;
+      }
+      if (typing || modified) return false;
+      if (plays(event)) {
+        if (!event.repeat) player.toggle();
+        return true;
+      }
+      // A slider has keys of its own; Enter on it, too, would press the form's first button.
+      if (target.matches("[type=range]")) return event.key === "Enter";
+      // A table that scrolls keeps its arrow keys.
+      const scrolls = target.matches("[role=region]") && target.scrollWidth > target.clientWidth;
+      if (scrolls && event.key.startsWith("Arrow")) return false;
+      const button = widget.querySelector(`[data-view] [data-key="${CSS.escape(event.key)}"]`);
+      if (!(button instanceof HTMLButtonElement)) return false;
+      button.click();
+      return true;
+    };
+
+    /** @param {string} type @param {(event: any) => void} listener */
+    const on = (type, listener) => widget.addEventListener(type, listener, { signal });
+    on("keydown", (event) => !forPanel() && pressed(event) && event.preventDefault());
+    on("keyup", (event) => plays(event) && event.preventDefault()); // Firefox presses buttons here
+    on("change", ({ target }) => {
+      if (target.type === "range") return; // the widget follows it while it moves
+      // After Enter the browser reports the same text once more, on leaving the field.
+      const again = entered?.input === target && entered?.value === target.value;
+      if (entered?.input === target) entered = undefined;
+      if (!again) target.form?.requestSubmit();
+    });
+  };
+})();

@@ -1,0 +1,149 @@
+// Play: presses a widget's "next" button at the pace the reader chose, until the end, or until
+// the reader does anything else with the widget or looks away. It never starts by itself.
+
+(() => {
+  const SPEED = "lesson.speed"; // where this reader's speed is remembered
+
+  class Player {
+    /** Whether the event under way comes from the player, not from the reader. */
+    pressing = false;
+    #widget;
+    #box;
+    #button;
+    #speed;
+    #paused;
+    /** Ends the listeners of the play under way. @type {AbortController | undefined} */
+    #play;
+    #timer = 0;
+    #pressedAt = 0;
+    #waiting = false; // for the frame that was asked for last
+
+    /**
+     * @param {HTMLElement} widget
+     * @param {AbortSignal} signal ends the player
+     * @param {() => void} paused called when the reader pauses, with nothing on its way
+     */
+    constructor(widget, signal, paused) {
+      /** @param {string} selector @returns {any} */
+      const find = (selector) => widget.querySelector(selector);
+      this.#widget = widget;
+      this.#paused = paused;
+      this.#box = /** @type {HTMLElement} */ (find("[data-player]"));
+      this.#button = /** @type {HTMLButtonElement} */ (find("[data-play]"));
+      this.#speed = /** @type {HTMLSelectElement} */ (find("[data-speed]"));
+      const remembered = [...this.#speed.options].find((o) => o.value === recall());
+      if (remembered) remembered.selected = true;
+      this.#button.addEventListener("click", () => this.toggle(), { signal });
+      this.#speed.addEventListener("change", () => this.#changeSpeed(), { signal });
+      signal.addEventListener("abort", () => this.stop());
+      this.shown();
+    }
+
+    /** Whether there is anything to play. */
+    get available() {
+      return !this.#box.hidden;
+    }
+
+    get playing() {
+      return this.#play !== undefined;
+    }
+
+    /** What the play button does, and the space bar. */
+    toggle() {
+      if (!this.playing) return this.#start();
+      this.stop();
+      if (!this.#waiting) this.#paused();
+    }
+
+    stop() {
+      if (!this.playing) return;
+      this.#play?.abort();
+      this.#play = undefined;
+      clearTimeout(this.#timer);
+      this.#label();
+    }
+
+    /** The widget shows a frame: the answer to what was pressed. */
+    shown() {
+      this.#waiting = false;
+      this.#box.hidden = !this.#find("ArrowRight");
+      if (!this.playing) return;
+      if (this.#can("ArrowRight")) this.#schedule();
+      else this.stop();
+    }
+
+    /** @param {string} key @returns {HTMLElement | null} */
+    #find(key) {
+      return this.#widget.querySelector(`[data-view] [data-key="${key}"]`);
+    }
+
+    /** @param {string} key */
+    #can(key) {
+      const button = this.#find(key);
+      return button !== null && button.getAttribute("aria-disabled") !== "true";
+    }
+
+    #start() {
+      const key = ["ArrowRight", "Home"].find((k) => this.#can(k)); // at the end, from the start
+      if (!key || !this.available) return;
+      this.#play = new AbortController();
+      const { signal } = this.#play;
+      const sight = new IntersectionObserver((seen) => seen.at(-1)?.isIntersecting || this.stop());
+      sight.observe(this.#widget);
+      signal.addEventListener("abort", () => sight.disconnect());
+      document.addEventListener("visibilitychange", () => document.hidden && this.stop(), { signal });
+      for (const type of ["click", "input"]) {
+        this.#widget.addEventListener(type, (event) => this.#touched(event), { signal });
+      }
+      this.#label();
+      this.#press(key);
+    }
+
+    /** Any control of the frame that the reader uses ends the play. @param {Event} event */
+    #touched({ target }) {
+      const control = /** @type {Element} */ (target).closest("button, a, input, select, textarea");
+      if (!this.pressing && control?.closest("[data-view]")) this.stop();
+    }
+
+    /** @param {string} key */
+    #press(key) {
+      this.#pressedAt = performance.now();
+      this.#waiting = this.pressing = true;
+      this.#find(key)?.click();
+      this.pressing = false;
+    }
+
+    /** The next press comes one interval after the last, however long its answer took. */
+    #schedule() {
+      const interval = Number(this.#speed.selectedOptions[0].dataset.interval);
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(
+        () => this.#press("ArrowRight"),
+        Math.max(0, interval - (performance.now() - this.#pressedAt)),
+      );
+    }
+
+    #changeSpeed() {
+      try {
+        localStorage.setItem(SPEED, this.#speed.value);
+      } catch {} // a reader who forbids storage still chooses the speed of this visit
+      if (this.playing && !this.#waiting) this.#schedule();
+    }
+
+    #label() {
+      const { play = "", pause = "" } = this.#button.dataset;
+      this.#button.textContent = this.playing ? pause : play;
+      this.#widget.toggleAttribute("playing", this.playing);
+    }
+  }
+
+  function recall() {
+    try {
+      return localStorage.getItem(SPEED);
+    } catch {
+      return null;
+    }
+  }
+
+  globalThis.lessonPlayer = (widget, signal, paused) => new Player(widget, signal, paused);
+})();

@@ -1,0 +1,71 @@
+// A widget's status line: how far Python is and what went wrong, in words. All other words of
+// a widget come from Python.
+
+(() => {
+  const SLOW_AFTER = 1_000; // ms; a warm start takes less, and needs no word
+
+  const WORDS = {
+    loading: "正在载入 Python，预先算好的步骤已经可以走",
+    failed: "Python 没能载入：预先算好的步骤照常能走，其他设置暂时算不了",
+    file: "从文件打开的页面载不了 Python：预先算好的步骤照常能走",
+    error: "这一步没算出来，画面停在上一个状态",
+    copied: "链接已复制",
+    copyFailed: "复制不了，请直接复制地址栏",
+  };
+
+  class Status {
+    #widget;
+    #python;
+    #line;
+    #bar;
+    #retry;
+    #slow = 0;
+
+    /** @param {HTMLElement} widget @param {LessonPython} python @param {AbortSignal} signal */
+    constructor(widget, python, signal) {
+      /** @param {string} selector @returns {any} */
+      const find = (selector) => widget.querySelector(selector);
+      this.#widget = widget;
+      this.#python = python;
+      this.#line = /** @type {HTMLElement} */ (find("[data-status]"));
+      this.#bar = /** @type {HTMLProgressElement} */ (find("[data-progress]"));
+      this.#retry = /** @type {HTMLElement} */ (find('[data-tool="retry"]'));
+      python.addEventListener("stage", () => this.show(), { signal });
+      python.addEventListener("progress", () => this.#showProgress(), { signal });
+      signal.addEventListener("abort", () => clearTimeout(this.#slow));
+    }
+
+    /** The stage Python is in. */
+    show() {
+      const { stage, reason } = this.#python;
+      this.#widget.setAttribute("python", stage);
+      if (stage !== "failed" && document.activeElement === this.#retry) this.#line.focus();
+      this.#retry.hidden = stage !== "failed" || reason === "file";
+      this.#showProgress();
+      if (stage === "loading") {
+        this.#slow ||= setTimeout(() => this.say("loading"), SLOW_AFTER);
+        return;
+      }
+      clearTimeout(this.#slow);
+      this.#slow = 0;
+      if (stage === "failed") this.say(reason === "file" ? "file" : "failed");
+      else if (this.#line.textContent !== WORDS.copied) this.say();
+    }
+
+    /** @param {keyof WORDS} [word] */
+    say(word) {
+      const words = word ? WORDS[word] : "";
+      if (this.#line.textContent !== words) this.#line.textContent = words;
+      this.#showProgress();
+    }
+
+    #showProgress() {
+      const { stage, loaded, total } = this.#python;
+      this.#bar.hidden = stage !== "loading" || this.#line.textContent !== WORDS.loading;
+      this.#bar.max = total;
+      this.#bar.value = loaded;
+    }
+  }
+
+  globalThis.lessonStatus = (widget, python, signal) => new Status(widget, python, signal);
+})();
