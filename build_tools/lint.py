@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 FIGURE, SCENARIO, NUMBER, COUNT = "figure", "scenario", "number", "count"
 LIT, COMPARE, CLAIM, FRONT_MATTER = "lit", "compare", "claim", "front-matter"
-UNIT, BRACES = "unit", "braces"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -76,7 +75,7 @@ _OPERAND = rf"0-9A-Za-z(（{CALL}{CODE}{OBJECT}{_NAME}"
 _SAME = {0xFF01 + i: 0x21 + i for i in range(94) if chr(0x21 + i).isalnum()}
 _SAME |= str.maketrans("．％μ", ".%µ")
 
-_GAP = r"[ \t\n\u00a0\u2009\u202f]*"
+_GAP = r"[ \t\n\u00a0\u2009\u202f$]*"  # $97.2$ GB: there is no maths on this site
 _POWER = r"[eE][+\-−]?[0-9]{1,3}(?![0-9A-Za-z.])"  # 3e-4
 _PLAIN = rf"[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?(?![0-9])(?:{_POWER})?"
 _ARABIC = rf"(?<![0-9A-Za-z_^])(?<![0-9]\.){_PLAIN}"
@@ -100,7 +99,7 @@ _CARDS = (
     rf"(?:[张块片个]{_GAP})?(?:{_NAMED}+{_GAP})?"
     rf"(?:(?:显|加速)?卡(?![片顿死住车牌])|GPUs?{_END}{_NO_TIME})"
     rf"|张(?!{_GAP}[{_SHEET}])(?:{_GAP}{_NAMED}+)?"
-    rf"|(?:[块片个台]{_GAP})?(?:[×xX*]{_GAP})?{_CARD}+{_NO_TIME}"
+    rf"|(?:[块片个台]{_GAP})?(?:[×xX*]{_GAP})?{_CARD}++{_NO_TIME}"
     rf"|(?:个{_GAP})?(?:ranks?{_END}|进程)"
 )
 _NODES = rf"个{_GAP}(?:计算)?节点|台{_GAP}(?:机器|服务器|主机|节点|{_NAMED}+)|nodes?{_END}"
@@ -457,6 +456,9 @@ class _Around(NamedTuple):
     used: frozenset[str] = frozenset()
 
 
+_NOTHING = _Around()
+
+
 def _instead(typed: _Typed, text: str, around: _Around) -> str:
     """What an author should write: a quantity that shows the same figure, if there is one."""
     reader = typed.number
@@ -465,7 +467,7 @@ def _instead(typed: _Typed, text: str, around: _Around) -> str:
         if typed.kind.what == "cards":
             return _pinned("cards", value, " 张卡")
         if typed.kind.what == "nodes":
-            return 'it follows from Scenario fields: write {{ q("cluster.nodes") }}, or say it in words'
+            return 'a Scenario has them: write {{ q("cluster.nodes") }}, or say it in words'
         if typed.kind.what == "field":
             field = _symbol_field(typed.field)
             return _pinned(field or "cards", value, "", f"{typed.field} = ")
@@ -570,7 +572,7 @@ def _significant(digits: str) -> int:
     return len((bare if "." in digits else bare.rstrip("0")).replace(".", ""))
 
 
-def _matches(typed: _Typed, around: _Around = _Around(), exact: bool = False) -> list[str]:
+def _matches(typed: _Typed, around: _Around = _NOTHING, exact: bool = False) -> list[str]:
     """Calls that show the typed figure; the likeliest first.
 
     Those the page uses already come before others, then those that share words with the
@@ -720,7 +722,7 @@ def _without_braces(prose: Prose) -> Iterator[Finding]:
     ):
         text = prose.written(m.start(), m.end())
         says = "it is read as text: a call stands between {{ and }}, code between backticks"
-        yield Finding(*prose.position(m.start()), text, BRACES, says)
+        yield Finding(*prose.position(m.start()), text, FIGURE, says)
 
 
 _UNIT_BEHIND = re.compile(
@@ -738,7 +740,7 @@ def _doubled_units(prose: Prose) -> Iterator[Finding]:
         if behind and label and (own := label["label"].strip()):
             says = f"the figure shows its own unit ({own}): leave this one out"
             unit = prose.written(*behind.span("u"))
-            yield Finding(*prose.position(behind.start("u")), unit, UNIT, says)
+            yield Finding(*prose.position(behind.start("u")), unit, FIGURE, says)
 
 
 def _text_of(call: Call) -> str:

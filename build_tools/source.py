@@ -630,7 +630,10 @@ class _Inline:
         m = _ENTITY.match(self.text, at, stop)
         if not m:
             return None
-        for char in html.unescape(m.group()):
+        meant = html.unescape(m.group())
+        if len(meant) > 1 and meant.endswith(";"):
+            return None  # there is none of that name
+        for char in meant:
             self._keep(char, at)
         return m.end()
 

@@ -7,15 +7,25 @@ units those words mean, so that GPU-hours cannot be read as gigabytes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from py_core import data
-from py_core.errors import LessonError, UnitError, UnknownName, whole
+from py_core.configs import Fields
+from py_core.errors import (
+    ABSENT,
+    Accepted,
+    ConfigError,
+    LessonError,
+    UnitError,
+    UnknownName,
+    whole,
+)
 from py_core.units import UNITS, Unit, check, display, unit
+
+_FILE = "facts.json"
 
 _STATED_IN = {
     "GB/s": (
@@ -177,8 +187,24 @@ class Fact:
 
 @cache
 def _file() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(data.read("facts.json"))
+    """The file's two sections, each of objects. Raises ConfigError, which names the file."""
+    loaded = data.parsed(_FILE)
+    try:
+        for name in ("sources", "facts"):
+            section = Fields(loaded).section(name)
+            for entry in loaded[name]:
+                section.section(entry)
+    except ConfigError as error:
+        raise data.within(data.published(_FILE), error) from None
     return loaded
+
+
+def _given(entry: dict[str, Any], key: str, place: str) -> Any:
+    """``entry[key]``, which has to be there."""
+    if key not in entry:
+        where = f"{data.published(_FILE)}: {place}/{key}"
+        raise ConfigError(where, ABSENT, Accepted("a value", "一个值"))
+    return entry[key]
 
 
 @cache
@@ -199,14 +225,15 @@ def fact(fact_id: str) -> Fact:
     if fact_id not in known:
         raise UnknownName("fact", fact_id, known)
     f = known[fact_id]
+    given = partial(_given, f, place=f"/facts/{fact_id}")
     return Fact(
         fact_id,
-        f["value"],
+        given("value"),
         f.get("unit"),
-        f.get("what_zh") or f["what"],
-        paper(f["source"]),
-        f["where"],
-        f["verified"],
+        f.get("what_zh") or given("what"),
+        paper(given("source")),
+        given("where"),
+        given("verified"),
         f.get("note", ""),
     )
 

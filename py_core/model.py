@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
@@ -31,14 +33,66 @@ class Model:
         return models.inventory(self.config, self.name)
 
 
+class _Published(Model):
+    """One that comes with the project. Its file is read when something in it is asked for, so
+    that a broken file is the error of whoever needs it, and not of every import.
+
+    Its errors name the file.
+    """
+
+    def __init__(self, slug: str) -> None:
+        object.__setattr__(self, "slug", slug)
+        file = _ANCHOR_FILE if slug == ANCHOR else f"models/{slug}.json"
+        object.__setattr__(self, "file", file)
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        return data.parsed(self.file)
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        with self._in_its_file():
+            return Fields(self._content).text("name")
+
+    @cached_property
+    def config(self) -> dict[str, Any]:  # type: ignore[override]
+        with self._in_its_file():
+            Fields(self._content).section("config")  # or it raises
+        found: dict[str, Any] = self._content["config"]
+        return found
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        name, config = self.name, self.config
+        with self._in_its_file("/config"):
+            return models.inventory(config, name)
+
+    @contextmanager
+    def _in_its_file(self, section: str = "") -> Iterator[None]:
+        try:
+            yield
+        except ConfigError as error:
+            raise data.within(data.published(self.file), error, section) from None
+
+
 @cache
-def load_model(slug: str) -> Model:
-    """A model that comes with the project. Raises :class:`UnknownName` with the nearest slugs."""
-    file = _ANCHOR_FILE if slug == ANCHOR else f"models/{slug}.json"
+def published_model(slug: str) -> Model:
+    """A model that comes with the project, its file still unread.
+
+    Raises :class:`UnknownName` with the nearest slugs.
+    """
     if slug != ANCHOR and slug not in data.model_slugs():
         raise UnknownName("model", slug, (ANCHOR, *data.model_slugs()))
-    published = parse_config(data.read(file))
-    return Model(slug, str(published["name"]), published["config"], file)
+    return _Published(slug)
+
+
+@cache
+def load_model(slug: str) -> Model:
+    """A model that comes with the project. Raises :class:`UnknownName` with the nearest slugs,
+    and :class:`ConfigError` where its file cannot be read."""
+    model = published_model(slug)
+    _ = model.name, model.config
+    return model
 
 
 def own_model(content: bytes, file: str = "") -> Model:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from py_core.errors import Accepted, ScenarioError, UnknownName, number, one_of, whole
-from py_core.model import ANCHOR, Model, load_model
+from py_core.model import ANCHOR, Model, load_model, published_model
 from py_core.units import number as written
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
@@ -100,7 +100,7 @@ class Scenario:
     50 GB/s between nodes, 400 effective TFLOPS, 4,096 tokens per card and step.
     """
 
-    model: Model = field(default_factory=lambda: load_model(ANCHOR))
+    model: Model = field(default_factory=lambda: published_model(ANCHOR))
 
     # cluster
     cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from py_core.errors import LessonError, UnitError, UnknownName, whole
+from py_core.errors import LessonError, UnitError, UnknownName
+from py_core.errors import whole as whole_number
 
 BASES = ("byte", "FLOP", "second", "parameter", "token")
 Dimension = tuple[int, ...]
@@ -164,8 +165,8 @@ def unit(name: str) -> Unit:
 
 def number(value: Fraction, digits: int) -> str:
     """``value`` with thousands grouped and exactly ``digits`` decimals, half-even, true minus."""
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
-        raise LessonError("digits", digits, whole(0, MOST_DIGITS))
+    if type(digits) is not int or not 0 <= digits <= MOST_DIGITS:
+        raise LessonError("digits", digits, whole_number(0, MOST_DIGITS))
     rounded = round(value * 10**digits)
     sign = "−" if rounded < 0 else ""
     whole, rest = divmod(abs(rounded), 10**digits)

@@ -13,7 +13,6 @@ import typer
 from py_core.errors import Accepted, LessonError, ScenarioError, ScheduleError, whole
 
 if TYPE_CHECKING:
-    from py_core.errors import ConfigError
     from py_core.model import Model
     from py_core.scenario import Scenario
 
@@ -72,34 +71,17 @@ def model_of(place: str) -> Model:
     try:
         return own_model(content, "" if place == "-" else place)
     except ConfigError as error:
-        raise _within(called(place), error.field, error) from None
+        raise data.within(called(place), error) from None
 
 
 def ours(slug: str) -> Model:
     """A model that comes with the project, counted: a mistake in its data file ends here, once,
     and not at every figure that rests on it."""
-    from py_core.errors import ConfigError
-    from py_core.model import ANCHOR, load_model
+    from py_core.model import load_model
 
-    file = "docs/data/" + ("anchor-model.json" if slug == ANCHOR else f"models/{slug}.json")
-    try:
-        model = load_model(slug)
-    except ConfigError as error:
-        raise _within(file, error.field, error) from None
-    try:
-        _ = model.inventory
-    except ConfigError as error:
-        raise _within(file, f"/config{error.field.removesuffix('/')}", error) from None
+    model = load_model(slug)
+    _ = model.inventory
     return model
-
-
-def _within(file: str, pointer: str, error: ConfigError) -> ConfigError:
-    """The same error with the file before the pointer."""
-    from py_core.configs import ROOT
-    from py_core.errors import ConfigError
-
-    inside = f": {pointer}" if pointer != ROOT else ""
-    return ConfigError(file + inside, error.value, error.accepted)
 
 
 def scenario_of(changes: Sequence[str] | None, config: str | None) -> Scenario:

@@ -160,7 +160,7 @@ def test_three_speeds_that_differ(page: Page, origin: str) -> None:
     assert options.all_inner_texts() == ["慢", "中", "快"]
     paces = options.evaluate_all("all => all.map(o => Number(o.dataset.interval))")
     assert all(a >= 1.5 * b for a, b in pairwise(paces))
-    expect(page.get_by_label("速度")).to_have_value("medium")
+    expect(page.locator("#ring").get_by_label("速度")).to_have_value("medium")
 
 
 def test_a_new_speed_counts_at_once(page: Page, origin: str) -> None:
@@ -197,8 +197,8 @@ def scroll_away(page: Page) -> None:
 
 
 ENDS: dict[str, Callable[[Page], object]] = {
-    "next": lambda p: p.get_by_role("button", name="下一步").click(),
-    "back": lambda p: p.get_by_role("button", name="上一步").click(),
+    "next": lambda p: p.locator("#ring").get_by_role("button", name="下一步").click(),
+    "back": lambda p: p.locator("#ring").get_by_role("button", name="上一步").click(),
     "key": lambda p: p.locator("#ring-next").press("ArrowLeft"),
     "pause": play,
     "escape": lambda p: p.locator("#ring [data-play]").press("Escape"),
@@ -207,7 +207,7 @@ ENDS: dict[str, Callable[[Page], object]] = {
     "mode": lambda p: p.locator("#ring-mode-naive").click(),
     "typing": lambda p: p.locator("#ring-n").press("8"),
     "a figure": lambda p: p.locator("#ring .ring-scale button.q").first.click(),
-    "reset": lambda p: p.get_by_role("button", name="恢复默认").click(),
+    "reset": lambda p: p.locator("#ring").get_by_role("button", name="恢复默认").click(),
     "hidden tab": hide_tab,
     "out of sight": scroll_away,
 }
@@ -229,7 +229,7 @@ def test_a_manual_step_while_playing_is_one_step(page: Page, origin: str) -> Non
     still(page, origin + LESSON)
     play(page)
     at_step(page, 1, LAST)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 2, LAST)
     page.clock.run_for(20_000)
     at_step(page, 2, LAST)
@@ -325,7 +325,7 @@ def test_a_manual_step_ends_play_with_one_sentence(page: Page, origin: str) -> N
     still(page, origin + LESSON)
     listen(page)
     play(page)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 2, LAST)
     assert len(page.evaluate("said")) == 1
 
@@ -411,7 +411,7 @@ def test_space_in_a_panel_is_for_the_panel(page: Page, origin: str) -> None:
 def test_ends_keep_the_focus(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     for name, step in (("最后", LAST), ("最前", 0)):
-        button = page.get_by_role("button", name=name)
+        button = page.locator("#ring").get_by_role("button", name=name)
         button.focus()
         page.keyboard.press("Enter")
         at_step(page, step, LAST)
@@ -537,7 +537,7 @@ def test_a_button_overtakes_the_scrubber(page: Page, origin: str) -> None:
     at_step(page, 0, 14)
     page.evaluate(SLOW_PYTHON)
     page.evaluate(SLIDE, ["#ring-step", 3, 7])
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     page.wait_for_function("answers.length === 2")
     page.evaluate("answers.splice(0).forEach((answer) => answer())")
     at_step(page, 14, 14)
@@ -590,7 +590,7 @@ COUNT_TRAVELS = """() => {
     const begin = SVGAnimationElement.prototype.beginElement;
     SVGAnimationElement.prototype.beginElement = function () { travels++; begin.call(this); };
 }"""
-IS_MOVING = """() => [...document.querySelectorAll("[data-view] [data-travel]")].map((travel) => {
+IS_MOVING = """() => [...document.querySelectorAll("#ring [data-view] [data-travel]")].map((travel) => {
     try { return travel.getStartTime() >= 0; } catch { return false; }
 })"""
 
@@ -633,7 +633,7 @@ def test_nothing_travels_on_load(page: Page, origin: str) -> None:
 @pytest.mark.parametrize("mode", ["naive", "ring"])
 def test_the_rings_blocks_travel(page: Page, origin: str, mode: str) -> None:
     opened(page, origin + LESSON + f"?ring.mode={mode}")
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, LAST)
     moving = page.evaluate(IS_MOVING)
     assert moving
@@ -678,7 +678,7 @@ def test_a_widget_that_is_gone_does_nothing(page: Page, origin: str) -> None:
         page.evaluate("place.after(ring); ring.remove(); place.after(ring)")
     playing(page, False)
     at_step(page, 1, LAST)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 2, LAST)
     page.locator("#ring-next").press("ArrowRight")
     at_step(page, 3, LAST)
@@ -686,7 +686,7 @@ def test_a_widget_that_is_gone_does_nothing(page: Page, origin: str) -> None:
     page.clock.run_for(interval(page))
     at_step(page, 5, LAST)
     assert page.url == origin + LESSON + "?ring.step=5"
-    page.get_by_role("button", name="恢复默认").click()
+    page.locator("#ring").get_by_role("button", name="恢复默认").click()
     at_step(page, 0, LAST)
 
 
@@ -696,7 +696,7 @@ def test_an_answer_to_a_widget_that_is_gone_is_dropped(page: Page, origin: str) 
     set_cards(page, 8)
     at_step(page, 0, 14)
     page.evaluate(SLOW_PYTHON)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     page.wait_for_function("document.querySelector('#ring').hasAttribute('busy')")
     changes = page.evaluate("""async () => {
         const ring = document.querySelector("#ring");
@@ -716,7 +716,7 @@ def test_taps(browser: Browser, origin: str) -> None:
         viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
     )
     page = opened(context.new_page(), origin + LESSON)
-    following = page.get_by_role("button", name="下一步")
+    following = page.locator("#ring").get_by_role("button", name="下一步")
     for _ in range(3):
         following.tap()
     at_step(page, 3, LAST)

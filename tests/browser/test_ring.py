@@ -61,7 +61,7 @@ def test_naive_to_the_end(page: Page, origin: str) -> None:
     opened(page, origin + LESSON).get_by_role("button", name="朴素").click()
     at_step(page, 0, 6)
     for step in range(1, 7):
-        page.get_by_role("button", name="下一步").click()
+        page.locator("#ring").get_by_role("button", name="下一步").click()
         at_step(page, step, 6)
     assert cells(page, "received") == [12, 4, 4, 4]  # N−1 = 3 times the others
     assert cells(page, "largest") == [0]
@@ -70,7 +70,7 @@ def test_naive_to_the_end(page: Page, origin: str) -> None:
 def test_ring_to_the_end(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     for step in range(1, 7):
-        page.get_by_role("button", name="下一步").click()
+        page.locator("#ring").get_by_role("button", name="下一步").click()
         at_step(page, step, 6)
         assert cells(page, "sent") == cells(page, "received") == [step] * 4
     expect(page.get_by_text("验算通过")).to_be_visible()
@@ -83,7 +83,7 @@ def test_eight_cards_by_python(page: Page, origin: str) -> None:
     set_cards(page, 8)
     at_step(page, 0, 14)
     expect(page.locator("#ring")).to_have_attribute("python", "ready")
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     at_step(page, 14, 14)
     assert cells(page, "sent") == [14] * 8
     assert cells(page, "largest") == [0]
@@ -94,9 +94,9 @@ def test_the_first_steps_need_no_python(page: Page, origin: str, watch: Watch) -
     page.route("**/*.wasm", lambda route: route.abort())
     page.route("**/python.*.json", lambda route: route.abort())
     opened(page, origin + LESSON)
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     at_step(page, 6, 6)
-    page.get_by_role("button", name="上一步").click()
+    page.locator("#ring").get_by_role("button", name="上一步").click()
     at_step(page, 5, 6)
     # What Python would be needed for says so, keeps the frame, and offers a retry.
     set_cards(page, 8)
@@ -105,7 +105,7 @@ def test_the_first_steps_need_no_python(page: Page, origin: str, watch: Watch) -
     expect(page.locator("#ring-n")).to_have_value("4")
     page.unroute("**/*.wasm")
     page.unroute("**/python.*.json")
-    page.get_by_role("button", name="再试一次").click()
+    page.locator("#ring").get_by_role("button", name="再试一次").click()
     at_step(page, 0, 14)
     expect(page.locator("#ring")).to_have_attribute("python", "ready")
     expect(page.locator("#ring-n")).to_have_value("8")
@@ -135,25 +135,25 @@ def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
 def test_previous_is_the_inverse_of_next(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     before = frame_text(page)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
     assert frame_text(page) != before
-    page.get_by_role("button", name="上一步").click()
+    page.locator("#ring").get_by_role("button", name="上一步").click()
     at_step(page, 0, 6)
     assert frame_text(page) == before
 
 
 def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
-    undo = page.get_by_role("button", name="撤销")
+    undo = page.locator("#ring").get_by_role("button", name="撤销")
     expect(undo).to_have_attribute("aria-disabled", "true")
-    page.get_by_role("button", name="下一步").click()
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 2, 6)
     before = frame_text(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
-    page.get_by_role("button", name="朴素").click()
+    page.locator("#ring").get_by_role("button", name="朴素").click()
     shows(page, mode="naive", n=8, step=0)
     undo.click()
     shows(page, mode="ring", n=8, step=0)
@@ -166,9 +166,9 @@ def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None
 def test_reset_can_be_undone(page: Page, origin: str) -> None:
     opened(page, origin + LESSON + "?ring.n=5&ring.step=3")
     at_step(page, 3, 8)
-    page.get_by_role("button", name="恢复默认").click()
+    page.locator("#ring").get_by_role("button", name="恢复默认").click()
     at_step(page, 0, 6)
-    page.get_by_role("button", name="撤销").click()
+    page.locator("#ring").get_by_role("button", name="撤销").click()
     at_step(page, 3, 8)
 
 
@@ -179,7 +179,7 @@ def test_twenty_levels_of_undo(page: Page, origin: str) -> None:
         page.locator("#ring-seed").press("Enter")
         shows(page, seed=seed)
     for seed in range(120, 99, -1):
-        page.get_by_role("button", name="撤销").click()
+        page.locator("#ring").get_by_role("button", name="撤销").click()
         shows(page, seed=seed)
 
 
@@ -190,7 +190,7 @@ def test_reload_and_a_pasted_link_restore_the_state(
     set_cards(page, 6)
     at_step(page, 0, 10)
     for _ in range(3):
-        page.get_by_role("button", name="下一步").click()
+        page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 10)
     assert page.url == origin + LESSON + "?ring.n=6&ring.step=3"
     text, link = frame_text(page), page.url
@@ -208,9 +208,9 @@ def test_reload_and_a_pasted_link_restore_the_state(
 def test_typing_and_stepping_at_once_can_be_undone(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     page.locator("#ring-n").fill("7")
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 12)
-    page.get_by_role("button", name="撤销").click()
+    page.locator("#ring").get_by_role("button", name="撤销").click()
     at_step(page, 0, 6)
 
 
@@ -219,11 +219,11 @@ def test_two_quick_undos_take_back_two(page: Page, origin: str) -> None:
     for n in (9, 10, 11):
         set_cards(page, n)
         at_step(page, 0, 2 * (n - 1))
-    undo = page.get_by_role("button", name="撤销")
+    undo = page.locator("#ring").get_by_role("button", name="撤销")
     undo.dblclick()
     at_step(page, 0, 16)
     page.evaluate("""() => {
-        for (let i = 0; i < 4; i++) document.querySelector('[data-tool="undo"]').click();
+        for (let i = 0; i < 4; i++) document.querySelector('#ring [data-tool="undo"]').click();
     }""")
     at_step(page, 0, 6)
     expect(undo).to_have_attribute("aria-disabled", "true")
@@ -231,7 +231,7 @@ def test_two_quick_undos_take_back_two(page: Page, origin: str) -> None:
 
 def test_any_key_on_a_button_is_harmless(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
-    page.get_by_role("button", name="下一步").focus()
+    page.locator("#ring").get_by_role("button", name="下一步").focus()
     for key in ['"', "\\", "]", "'", "F2", "Delete", "PageDown"]:
         page.keyboard.press(key)
     at_step(page, 0, 6)
@@ -248,7 +248,7 @@ def test_a_late_boot_does_not_disturb_the_next(page: Page, origin: str) -> None:
     page.clock.run_for(31_000)
     expect(page.locator("#ring")).to_have_attribute("python", "failed")
     page.unroute("**/python.*.json")
-    retry = page.get_by_role("button", name="再试一次")
+    retry = page.locator("#ring").get_by_role("button", name="再试一次")
     retry.focus()
     page.keyboard.press("Enter")
     at_step(page, 0, 14)
@@ -273,10 +273,10 @@ def test_wasm_of_the_wrong_type_is_said_at_once(page: Page, origin: str, watch: 
 def test_other_parts_of_the_address_stay(page: Page, origin: str) -> None:
     opened(page, origin + LESSON + "?cards=64&ring.step=2#stepper")
     at_step(page, 2, 6)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 6)
     assert page.url == origin + LESSON + "?cards=64&ring.step=3#stepper"
-    page.get_by_role("button", name="最前").click()
+    page.locator("#ring").get_by_role("button", name="最前").click()
     at_step(page, 0, 6)
     assert page.url == origin + LESSON + "?cards=64#stepper"
 
@@ -285,7 +285,7 @@ def test_back_leaves_the_page_in_one_press(page: Page, origin: str) -> None:
     page.goto(origin + "/")
     opened(page, origin + LESSON)
     for step in range(1, 4):
-        page.get_by_role("button", name="下一步").click()
+        page.locator("#ring").get_by_role("button", name="下一步").click()
         at_step(page, step, 6)
     page.go_back()
     expect(page).to_have_url(origin + "/")
@@ -304,7 +304,7 @@ def test_a_bad_number_says_so_and_changes_nothing(page: Page, origin: str, typed
     expect(page.locator("#ring-n")).to_have_value(typed)
     at_step(page, 2, 6)
     assert page.url == origin + LESSON + "?ring.step=2"
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 6)
     expect(notice).to_have_count(0)
 
@@ -317,7 +317,7 @@ def test_a_bad_link_says_so(page: Page, origin: str) -> None:
 
 def test_keys(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
-    button = page.get_by_role("button", name="下一步")
+    button = page.locator("#ring").get_by_role("button", name="下一步")
     button.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -375,7 +375,7 @@ def test_a_step_is_announced_once(page: Page, origin: str) -> None:
         const live = document.querySelector("#ring [data-live]");
         new MutationObserver(() => said.push(live.textContent)).observe(live, {childList: true});
     }""")
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
     said = page.evaluate("said")
     assert len(said) == 1
@@ -401,7 +401,7 @@ def test_the_whole_table_is_in_sight(
 
 def test_under_a_sub_path(page: Page, origin: str) -> None:
     opened(page, origin + SUB_PATH + "data-parallel/")
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
     set_cards(page, 3)
     at_step(page, 0, 4)
@@ -414,16 +414,18 @@ def test_without_javascript(browser: Browser, origin: str) -> None:
     page.goto(origin + LESSON)
     tables = page.locator("table.ring-table:visible")
     assert tables.count() == 3  # the first frame, and how both modes end
-    assert page.locator("noscript").count() == 1
+    assert page.locator("#ring noscript").count() == 1
     # The text engine passes over <noscript>, so by class.
-    assert [v.startswith("验算通过") for v in page.locator(".ring-verdict").all_inner_texts()] == [
+    assert [
+        v.startswith("验算通过") for v in page.locator("#ring .ring-verdict").all_inner_texts()
+    ] == [
         False,
         True,
         True,
     ]
     for figure in ("27,781,427,952", "444.5 GB", "97.2 GB", "109.4 GB", "388.9 GB", "3,500 GB"):
         expect(page.locator("button.q", has_text=figure).first).to_be_visible()
-    expect(page.get_by_role("button", name="下一步")).to_have_count(0)
+    expect(page.locator("#ring").get_by_role("button", name="下一步")).to_have_count(0)
     context.close()
 
 
@@ -438,9 +440,9 @@ def test_from_the_file_system(browser: Browser, site: Path) -> None:
         lambda m: "search_index.js" in m.location["url"] or said.append(m.text),
     )
     page.goto((site / "data-parallel/index.html").as_uri())
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     at_step(page, 6, 6)
     set_cards(page, 8)
     expect(page.locator("#ring [data-status]")).to_contain_text("从文件打开的页面")

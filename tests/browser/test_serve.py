@@ -98,13 +98,13 @@ def page(context: BrowserContext, watch: Watch, origin: str) -> Page:
 
 
 def test_the_stepper_steps_and_python_answers(page: Page) -> None:
-    page.get_by_role("button", name="朴素").click()
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="朴素").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     at_step(page, 6, 6)
     assert cells(page, "received") == [12, 4, 4, 4]
     set_cards(page, 8)
     at_step(page, 0, 14)
-    page.get_by_role("button", name="最后").click()
+    page.locator("#ring").get_by_role("button", name="最后").click()
     at_step(page, 14, 14)
     assert cells(page, "received") == [56] + [8] * 7
     assert cells(page, "largest") == [0]
@@ -113,7 +113,7 @@ def test_the_stepper_steps_and_python_answers(page: Page) -> None:
 def test_reload_and_back(page: Page, origin: str) -> None:
     set_cards(page, 5)
     at_step(page, 0, 8)
-    page.get_by_role("button", name="下一步").click()
+    page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 8)
     page.reload()
     at_step(page, 1, 8)

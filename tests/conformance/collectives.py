@@ -2,7 +2,8 @@
 
 Starts 2, 4 and 8 gloo processes on 127.0.0.1. Each runs torch's own ``all_reduce``, then
 every scheme of ``py_core.schedules`` over isend and irecv: the very schedules the stepper
-shows, exported by the project's Python. Writes ``docs/data/measured.json``.
+shows, exported by the project's Python. Each must come within 2 % of the schedule's ledger,
+and what is committed in ``docs/data/measured.json`` too; ``--record`` writes that file anew.
 
 Bytes sent are the growth of ``wchar`` in each process's own /proc/self/io, which counts
 what gloo writes to its sockets; the total is what the loopback interface transmitted.
@@ -13,7 +14,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 import shutil
 import socket
 import statistics
@@ -24,6 +24,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import compare
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
@@ -35,6 +36,8 @@ ELEMENTS = 1 << 22  # divisible by every N, so that sent/S is the same for any s
 DTYPE = torch.int32  # sums are exact
 REPETITIONS = 9
 TORCHS_OWN = "all_reduce"
+LIKE = {TORCHS_OWN: "ring"}  # what torch's own sends is what a ring sends
+ALLOWED = 0.02
 
 Plan = dict[str, Any]
 
@@ -60,6 +63,8 @@ elements, *sizes = map(int, sys.argv[1:])
 plans = [
     dataclasses.asdict(schedules.schedule(scheme, n))
     | {"bounds": executor.block_bounds(elements, n)}
+    | {"ledger": [s / n for s in
+        executor.run(schedules.schedule(scheme, n), n, seed=0).finish().ledger.sent]}
     | {"starts": [schedules.ring_owner(card, n) for card in range(n)]}
     for n in sizes
     for scheme in schedules.SCHEMES
@@ -227,9 +232,33 @@ def entry(plan: Plan | None, cards: int, counts: list[list[tuple[int, int]]]) ->
     }
 
 
-def measure() -> list[dict[str, Any]]:
+def far(entries: list[dict[str, Any]], exported: list[Plan], whose: str) -> list[str]:
+    """Where bytes sent are farther than ``ALLOWED`` from the ledger, or an entry is not there."""
+    ledgers = {(plan["scheme"], plan["cards"]): plan["ledger"] for plan in exported}
+    wanted = [(scheme, n) for n in CARDS for scheme in (TORCHS_OWN, *_schemes(exported))]
+    by_key = {(e["scheme"], e["cards"]): e for e in entries}
+    lines = [f"{s}, {n} cards: {whose} has none" for s, n in wanted if (s, n) not in by_key]
+    lines += [f"{s}, {n} cards: no such schedule" for s, n in by_key if (s, n) not in wanted]
+    for scheme, n in filter(by_key.__contains__, wanted):
+        e, ledger = by_key[scheme, n], ledgers[LIKE.get(scheme, scheme), n]
+        sent = [(f"card {card}", b, c) for card, (b, c) in enumerate(zip(e["sent_bytes"], ledger))]  # noqa: B905
+        if len(e["sent_bytes"]) != n:
+            lines.append(f"{scheme}, {n} cards: {whose} has {len(e['sent_bytes'])} cards")
+        for what, count, ratio in [*sent, ("all of lo", e["total_bytes"], sum(ledger))]:
+            by_ledger = ratio * e["payload_bytes"]
+            if abs(count - by_ledger) > ALLOWED * by_ledger:
+                told = f"{whose} {count:,} bytes, ledger {by_ledger:,.0f}"
+                hint = " (do other programs use the loopback interface?)" * (what[0] == "a")
+                lines.append(f"{scheme}, {n} cards, {what}: {told}{hint}")
+    return lines
+
+
+def _schemes(exported: list[Plan]) -> list[str]:
+    return list(dict.fromkeys(plan["scheme"] for plan in exported))
+
+
+def measure(exported: list[Plan]) -> list[dict[str, Any]]:
     """All schemes in groups of 2, 4 and 8 processes; one line printed for each."""
-    exported = exported_plans()
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     entries = []
     for cards in CARDS:
@@ -256,6 +285,14 @@ def main() -> int:
             f"{MEASURED.name} stays as it was recorded."
         )
         return 0
+    exported = exported_plans()
+    entries = measure(exported)
+    found = far(entries, exported, "measured")
+    if MEASURED.exists() and compare.RECORD not in sys.argv[1:]:
+        found += far(compare.read(MEASURED)["entries"], exported, "committed")
+        return compare.verdict(MEASURED, found, "bytes sent, measured and committed, to the ledger")
+    if found:  # what contradicts the ledger is not worth recording
+        return compare.verdict(MEASURED, found, "bytes sent to the ledger")
     content = {
         "recorded": {
             "date": datetime.date.today().isoformat(),
@@ -267,13 +304,9 @@ def main() -> int:
         },
         "how": HOW.format(repetitions=REPETITIONS),
         "how_zh": HOW_ZH.format(repetitions=REPETITIONS),
-        "entries": measure(),
+        "entries": entries,
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False)
-    # Short lists read better on one line.
-    text = re.sub(r"\[\s+((?:[\d.]+,?\s*)+)\]", lambda m: f"[{' '.join(m[1].split())}]", text)
-    MEASURED.write_text(text + "\n", encoding="utf-8")
-    print(f"wrote {MEASURED.relative_to(CHECKOUT)} ({MEASURED.stat().st_size:,} bytes)")
+    compare.write(MEASURED, content)
     return 0
 
 

@@ -1,8 +1,10 @@
-"""Runs in the conformance environment: builds models with transformers, writes fixtures.
+"""Runs in the conformance environment: builds models with transformers, compares with fixtures.
 
 ``parameters.json``: for every config the total (each shared tensor once) and the named
 shapes in registration order. ``arrival.json``: the order in which gradients really arrive
 in a small backward on the CPU.
+
+``--record`` writes the fixtures anew; otherwise only one that is absent is written.
 
 What the classes leave out is left out here too: Qwen3.5 and Qwen3-Next are built without
 their MTP modules. DeepSeek-V3's and GLM-4.5's are built by transformers' own ``MtpModel``
@@ -13,7 +15,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import platform
 import re
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import cases
+import compare
 import torch
 import transformers
 from transformers import CONFIG_MAPPING
@@ -101,16 +103,21 @@ def recorded() -> dict[str, str]:
     }
 
 
-def write(name: str, content: dict[str, Any]) -> None:
+def settle(name: str, content: dict[str, Any], record: bool) -> int:
+    """Compares with the fixture, or writes it; an exit status."""
     path = FIXTURES / name
-    text = json.dumps({"recorded": recorded(), **content}, indent=1, ensure_ascii=False)
-    # Short lists read better on one line.
-    text = re.sub(r"\[\s+((?:-?\d+,?\s*)+)\]", lambda m: f"[{' '.join(m[1].split())}]", text)
-    path.write_text(text + "\n")
-    print(f"wrote {path} ({path.stat().st_size:,} bytes)")
+    if record or not path.exists():
+        compare.write(path, {"recorded": recorded(), **content})
+        return 0
+    committed = compare.read(path)
+    about = committed.pop("recorded")
+    found = list(compare.differences(committed, content))
+    then = f"transformers {about['transformers']}, torch {about['torch']} of {about['date']}"
+    return compare.verdict(path, found, f"now against {then}")
 
 
 def main() -> int:
+    record = compare.RECORD in sys.argv[1:]
     published = cases.published()
     models = {}
     for slug, config in published.items():
@@ -126,11 +133,11 @@ def main() -> int:
         for change in changes:
             config = cases.varied(cases.tiny(examples[kind]), change)
             variants.append({"change": change, "config": config, **count(config)})
-    write("parameters.json", {"models": models, "bare": bare, "variants": variants})
+    counted = {"models": models, "bare": bare, "variants": variants}
+    failed = settle("parameters.json", counted, record)
     small = [cases.tiny(config) for config in examples.values()] + [v["config"] for v in variants]
     orders = [{"config": config, "order": arrival(config)} for config in small]
-    write("arrival.json", {"models": orders})
-    return 0
+    return settle("arrival.json", {"models": orders}, record) or failed
 
 
 if __name__ == "__main__":

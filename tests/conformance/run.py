@@ -1,11 +1,12 @@
-"""Asks transformers and torch what the project computes, and records what they say.
+"""Asks transformers and torch what the project computes, and compares it with what is committed.
 
 ``make conformance`` runs this with any Python. It builds an environment of its own
 (Python 3.11, torch CPU and transformers by plain pip) under ``.cache/conformance``, once,
 and runs in it ``record.py`` (parameters, arrival order: fixtures) and ``collectives.py``
-(bytes sent: ``docs/data/measured.json``), or only those named as arguments. The ordinary
-tests read only what was recorded. Standard library only, and re-runnable: nothing is
-installed twice.
+(bytes sent: ``docs/data/measured.json``), or only those named as arguments. A difference is
+shown and the exit status is 1; a file is written only with ``--record``, or where there is
+none. The ordinary tests read only what was recorded. Standard library only, and re-runnable:
+nothing is installed twice.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CACHE = CHECKOUT / ".cache" / "conformance"
 PARTS = ("record.py", "collectives.py")
+RECORD = "--record"
 PACKAGES = ("torch==2.13.0", "transformers==5.24.0")
 ABSENT = (
     "conformance: no python3.11 found (looked on PATH, in pyenv and beside this Python). "
@@ -69,7 +71,8 @@ def environment() -> Path:
 
 
 def main() -> int:
-    parts = sys.argv[1:] or PARTS
+    options = [word for word in sys.argv[1:] if word == RECORD]
+    parts = [word for word in sys.argv[1:] if word != RECORD] or PARTS
     if unknown := set(parts) - set(PARTS):
         sys.exit(f"conformance: no part {sorted(unknown)[0]!r}; there are {', '.join(PARTS)}")
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -78,7 +81,7 @@ def main() -> int:
     failed = 0
     for part in parts:
         done = subprocess.run(
-            [str(python), str(HERE / part)], env={**os.environ, **offline}, check=False
+            [str(python), str(HERE / part), *options], env={**os.environ, **offline}, check=False
         )
         failed = failed or done.returncode
     return failed

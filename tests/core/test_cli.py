@@ -29,7 +29,8 @@ LESSON = Path(sys.executable).with_name("lesson")
 HALVES = ("reduce-scatter", "all-gather")
 CARDS = range(2, 17)
 
-QWEN3_8B = Path(__file__).parents[2] / "docs" / "data" / "models" / "qwen3-8b.json"
+ROOT = Path(__file__).parents[2]
+QWEN3_8B = ROOT / "docs" / "data" / "models" / "qwen3-8b.json"
 CONFIG: dict[str, Any] = json.loads(QWEN3_8B.read_text(encoding="utf-8"))["config"]
 
 
@@ -266,15 +267,19 @@ def test_what_is_read_off_the_config_takes_one_row() -> None:
          ": /config/text_config/vocab_size: got '0'"),
         ("qwen3-8b", "models/qwen3-8b.json", ('"vocab_size": 151936', '"vocab_size": 0'),
          ": /config/vocab_size: got '0'"),
-        ("qwen3-8b", "models/qwen3-8b.json", ("{", "["), ": got "),
+        ("qwen3-8b", "models/qwen3-8b.json", ("{", "["), ": /: got 'line 2"),
+        ("qwen3-8b", "models/qwen3-8b.json", ('"name"', '"nam"'), ": /name: got '(absent)'"),
+        ("qwen3.8-27b", "anchor-model.json", ("{", "["), ": /: got \"line 2"),
+        ("qwen3.8-27b", "anchor-model.json",
+         ('"num_hidden_layers": 64', '"num_hidden_layers": 60'),
+         ": /config/text_config/layer_types: got "),
     ],
 )  # fmt: skip
 def test_a_mistake_in_our_own_data_names_the_file_once(
     slug: str, file: str, spoil: tuple[str, str], says: str, tmp_path: Path
 ) -> None:
-    root = Path(__file__).parents[2]
     for part in ("py_core", "build_tools", "widgets", "docs"):
-        shutil.copytree(root / part, tmp_path / part)
+        shutil.copytree(ROOT / part, tmp_path / part)
     broken = tmp_path / "docs" / "data" / file
     text = broken.read_text(encoding="utf-8")
     assert spoil[0] in text
@@ -293,6 +298,29 @@ def test_a_mistake_in_our_own_data_names_the_file_once(
             timeout=60,
         )
         assert refused(done).startswith(f"lesson: docs/data/{file}{says}")
+
+
+def test_a_model_that_nobody_asks_for_may_be_broken(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "py_core", tmp_path / "py_core")
+    shutil.copytree(ROOT / "build_tools", tmp_path / "build_tools")
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    (tmp_path / "docs/data/anchor-model.json").unlink()
+    code = "import sys; from build_tools.cli import app; app(sys.argv[1:])"
+    for slug, says in (("qwen3-8b", None), ("qwen3.8-27b", "No such file or directory")):
+        done = subprocess.run(
+            [sys.executable, "-c", code, "params", slug],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        if says is None:
+            assert (done.returncode, done.stderr) == (0, b"")
+        else:
+            line = refused(done)
+            assert line.startswith("lesson: docs/data/anchor-model.json: /: got ")
+            assert says in line
 
 
 def test_columns_count_chinese_characters_as_two() -> None:

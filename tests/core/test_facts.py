@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from py_core import data, facts
-from py_core.errors import LessonError, UnitError, UnknownName
+from py_core.errors import ConfigError, LessonError, UnitError, UnknownName
 from py_core.facts import NOT_FOR_CALCULATION, fact, ids, paper
 from py_core.quantity import FactInput, at, names
 from py_core.scenario import parse_scenario
@@ -170,3 +171,32 @@ def test_unknown_ids_come_with_near_ones() -> None:
     assert "llama3.mfu" in caught.value.close
     with pytest.raises(UnknownName):
         paper("no-such-paper")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("[", "/"),
+        ("[]", "/"),
+        ("{}", "/sources"),
+        ('{"sources": {}, "facts": []}', "/facts"),
+        ('{"sources": {}, "facts": {"a.b": 3}}', "/facts/a.b"),
+        ('{"sources": {}, "facts": {"a.b": {"unit": null}}}', "/facts/a.b/value"),
+        ('{"sources": {}, "facts": {"a.b": {}, "a.b": {}}}', "/facts/a.b"),
+    ],
+)
+def test_a_broken_file_is_named(
+    text: str, field: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "facts.json").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(data, "folder", lambda: tmp_path)
+    for cached in (facts._file, facts.fact):
+        cached.cache_clear()
+    try:
+        with pytest.raises(ConfigError) as caught:
+            fact("a.b")
+        assert caught.value.field == f"docs/data/facts.json: {field}"
+    finally:
+        monkeypatch.undo()
+        for cached in (facts._file, facts.fact):
+            cached.cache_clear()

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,8 +16,8 @@ from hypothesis import strategies as st
 
 from py_core import data
 from py_core.claims import judge
-from py_core.errors import LessonError, ScenarioError, UnknownName
-from py_core.model import ANCHOR, Model, load_model, own_model
+from py_core.errors import ConfigError, LessonError, ScenarioError, UnknownName
+from py_core.model import ANCHOR, Model, load_model, own_model, published_model
 from py_core.quantity import at, evaluate, names
 from py_core.scenario import (
     DEFAULT,
@@ -193,6 +194,28 @@ def test_errors_show_what_cannot_be_seen() -> None:
     error = ScenarioError("cards", "\u202e8\u200b", "a number")
     assert "\u202e" not in error.chinese + str(error)
     assert "\\u202e8\\u200b" in error.chinese
+
+
+def test_a_file_of_ours_is_read_when_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """So that importing py_core cannot fail; the error names the file, in the core already."""
+    for text, field in (
+        ("[", "/"),
+        ('{"name": "x", "config": 3}', "/config"),
+        ('{"name": "x", "config": {"model_type": "gpt2", "n_layer": 0}}', "/config/n_layer"),
+    ):
+        (tmp_path / "anchor-model.json").write_text(text, encoding="utf-8")
+        monkeypatch.setattr(data, "folder", lambda: tmp_path)
+        published_model.cache_clear()
+        scenario = Scenario()
+        assert scenario == DEFAULT
+        assert scenario.query() == ""
+        with pytest.raises(ConfigError) as caught:
+            _ = scenario.model.inventory
+        assert caught.value.field == f"docs/data/anchor-model.json: {field}"
+    monkeypatch.undo()
+    published_model.cache_clear()
 
 
 def test_a_model_must_be_a_model() -> None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from build_tools import cli
 from build_tools.lint import COMPARE, COUNT, FIGURE, LIT, NUMBER, SCENARIO, Finding, check
+from build_tools.pages import convert_text
+from build_tools.problems import find
 from build_tools.source import Source
+from py_core import quantity
+from py_core.errors import LessonError
+from tests import bench
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -129,6 +137,41 @@ REFUSED = [
     ("p = 8，气泡大", "p = 8", SCENARIO),
     ("TP8 × DP", "TP8", SCENARIO),
     ("EP 64", "EP 64", SCENARIO),
+    ("用 8 块 H800 训练", "8 块 H800", SCENARIO),
+    ("八块 A100", "八块 A100", SCENARIO),
+    ("8xH100", "8xH100", SCENARIO),
+    ("8×A100", "8×A100", SCENARIO),
+    ("8 × A100-80GB", "8 × A100-80GB", SCENARIO),
+    ("8 个 rank", "8 个 rank", SCENARIO),
+    ("8 个进程", "8 个进程", SCENARIO),
+    ("四个节点", "四个节点", SCENARIO),
+    ("8 台机器", "8 台机器", SCENARIO),
+    ("共 4 台服务器", "4 台服务器", SCENARIO),
+    ("十几张卡", "十几张卡", SCENARIO),
+    ("用三张卡训练", "三张卡", SCENARIO),
+    ("每秒 50 吉字节", "每秒 50 吉字节", SCENARIO),
+    ("每秒能传 50 GB", "每秒能传 50 GB", SCENARIO),
+    # other ways to write a figure
+    ("学习率 3e-4", "3e-4", NUMBER),
+    ("1e9 个参数", "1e9 个参数", FIGURE),
+    ("MFU 41", "MFU 41", FIGURE),
+    ("MFU 是 41%", "41%", FIGURE),
+    ("翻了两番", "翻了两番", FIGURE),
+    ("慢一倍多", "一倍多", FIGURE),
+    ("一共 50 吉字节", "50 吉字节", FIGURE),
+    ("$97.2$ GB", "97.2$ GB", FIGURE),
+    ("$2 \\times 16$ GB", "16$ GB", FIGURE),
+    ("\\(97.2\\) GB", "97.2", NUMBER),
+    # a call's own unit once more, and what was to be a call
+    ('{{ q("ring.sent_per_card") }} GB', "GB", FIGURE),
+    ('{{ q("ring.sent_per_card") }} **GB**。', "GB", FIGURE),
+    ('{{ q("ring.sent_per_card", digits=0) }}字节', "字节", FIGURE),
+    ('{{ q("dsv3.years_on_one_card") }} 年', "年", FIGURE),
+    ('{{ q("naive.growth_8_to_1024") }} 倍', "倍", FIGURE),
+    ('{{ fact("ddp.bucket_cap_mib") }} MiB', "MiB", FIGURE),
+    ('{ { q("ring.limit") }}', '{ { q("', FIGURE),
+    ('{ q("ring.limit") }', '{ q("', FIGURE),
+    ('即 q("ring.limit")', 'q("', FIGURE),
 ]
 
 
@@ -164,10 +207,9 @@ ALLOWED = [
     "N − 1 张卡，(N−1) 倍，N 张卡，34·s·b·h·L，m → p，F = B = W",
     "GB 一律是 10⁹ 字节，MiB 是 2²⁰ 字节，10<sup>9</sup> 字节",
     "2 的 20 次方；2 × 梯度；从来不过 2G",
-    "$2 \\times 8$ 与 \\(16 \\times 80\\) GB",
     # words
     "一张卡不够，每张卡、另一张卡、同一张卡、下一张卡、多张卡、几张卡、一张卡一份",
-    "单卡、双卡、万卡集群、上百张卡、成千上万张卡、十几张卡、几十张卡",
+    "单卡、双卡、万卡集群、上百张卡、成千上万张卡、几十张卡",
     "每两张卡都直接相连，任意两张卡之间，相邻的两张卡",
     "一秒、一天、一年、一个月、半天、上半年、百年",
     "加一倍，翻一倍，翻倍，成倍，几倍，多少倍",
@@ -177,6 +219,11 @@ ALLOWED = [
     "万亿参数模型，百万级",
     "两个 token 之间，三个参数，一个参数，每个 token",
     "多卡片、三卡片",
+    "这三张卡，这两张卡，两张卡之间，任意两张卡，三张卡之间，两个进程互相等，这两台机器",
+    "一个节点，一台机器，每个进程，rank 0，0 号进程",
+    "五年前，三天两头，翻一番，快一倍",
+    "端口 8000，HTTP 404 页面，8×7B，Mixtral 8×7B，步骤 3.1",
+    "H800 与 A100 两种卡，A100-80GB，H100 SXM5",
     # small counts
     "三个问题，两段，四步，3 个问题，8 条序列，十个站，切成 4 块",
     "两张图、三张表、8 张图、两张幻灯片",
@@ -185,6 +232,8 @@ ALLOWED = [
     # calls and code
     '{{ q("cards", cards=8) }} 张卡发出 {{ q("ring.sent_per_card", cards=8) }}',
     '{{ q("ring.coefficient") }} 倍',
+    '{{ q("ring.sent_per_card") }} 参数量，{{ q("model.parameters") }} 个参数',
+    '{{ q("ring.sent_per_card") }} 字，{{ q("no.such") }} GB，`q("x")`',
     '{{ lit("25 MB", why="别人常说的说法") }} 其实是 MiB',
     "`97.2 GB` 与 ``8 ` 张卡``，<code>8 张卡</code>",
     "```\n8 张卡发出 97.2 GB\n```",
@@ -255,6 +304,8 @@ def test_the_lesson_typed_by_hand(text: str, count: int) -> None:
         ("N = 64", 'N = {{ q("cards", cards=64) }}'),
         ("16,384 个 token", '{{ q("tokens", tokens=16384) }}'),
         ("16 路专家并行", '{{ q("expert_parallel", expert_parallel=16) }}'),
+        ("每个参数占 16 字节", 'write {{ q("state.bytes_each", unit="bytes each") }}'),
+        ("8 台机器", '{{ q("cluster.nodes") }}'),
         ("12.34 秒", '{{ lit("12.34 秒", why="…") }}'),
     ],
 )
@@ -266,6 +317,13 @@ def test_what_to_write_instead(text: str, instead: str) -> None:
 def test_words_around_a_figure_choose_among_its_names() -> None:
     (finding,) = found("ZeRO-1 每张卡发出 97.2 GB")
     assert finding.says.startswith('write {{ q("zero1.sent_per_card", cards=8) }} or')
+
+
+def test_what_the_page_shows_already_comes_first() -> None:
+    text = '{{ q("tree.sent_in_total", cards=8) }}\n\n'
+    value = quantity.evaluate("tree.sent_in_total").display()
+    (finding,) = found(f"{text}一共 {value}")
+    assert finding.says.startswith('write {{ q("tree.sent_in_total", cards=8) }}')
 
 
 @pytest.mark.parametrize(
@@ -325,6 +383,79 @@ def test_figures_of_one_sentence_look_alike(text: str, says: str) -> None:
 )
 def test_figures_that_may_differ(text: str) -> None:
     assert found(text) == []
+
+
+BAD_CALLS = [
+    'q("ring.sent_per_card", digits=-1)',
+    'q("ring.sent_per_card", digits=10**9)',
+    'q("ring.sent_per_card", digits=999999)',
+    'q("ring.sent_per_card", digits=True)',
+    'q("ring.sent_per_card", digits=1.5)',
+    'q("ring.sent_per_card", unit=3)',
+    f'q("ring.sent_per_card", cards=0x{"f" * 5000})',
+    'q("ring.sent_per_card", cards={[]: 1})',
+    'q("ring.sent_per_card", **{})',
+    'q(["ring"])',
+    f"q({'(' * 500})",
+    "\0",
+    'fact("ddp.bucket_cap_mib", item=-1)',
+    'fact("ddp.bucket_cap_mib", unit=[])',
+    'fact("no")',
+    "lit(3, why=3)",
+]
+
+
+@pytest.mark.parametrize("call", BAD_CALLS)
+def test_bad_calls_are_left_to_the_page(call: str) -> None:
+    found(f'{{{{ {call} }}}} GB 与 {{{{ q("gradient.bytes") }}}}')
+
+
+@pytest.mark.parametrize("digits", [-1, 101, 10**9, True, 1.5, "2"])
+def test_digits_that_are_none(digits: Any) -> None:
+    with pytest.raises(LessonError, match="from 0 to 100"):
+        quantity.evaluate("gradient.bytes").display(digits=digits)
+
+
+NAMES = st.sampled_from(["ring.sent_per_card", "gradient.bytes", "ddp.bucket_cap_mib", "cards"])
+LITERALS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | NAMES,
+    lambda inner: st.lists(inner, max_size=2) | st.tuples(inner),
+    max_leaves=3,
+).map(repr)
+OPTIONS = st.sampled_from(["unit", "digits", "cards", "item", "why", "tokens", "gradient", "x"])
+CALLS = st.builds(
+    lambda name, args, options: f"{name}({', '.join([*args, *(f'{k}={v}' for k, v in options)])})",
+    st.sampled_from(["q", "fact", "lit", "cite", "widget", "no"]),
+    st.lists(NAMES.map(repr) | LITERALS, max_size=2),
+    st.lists(st.tuples(OPTIONS, LITERALS), max_size=3),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(CALLS | st.text(max_size=40), st.sampled_from(["", " GB", " 年", "倍"]))
+def test_no_call_whatsoever_stops_the_linter(call: str, behind: str) -> None:
+    found(f'{{{{ {call} }}}}{behind} 与 {{{{ q("gradient.bytes") }}}}')
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(
+        st.sampled_from(
+            list("一两三十百万几半点多0189.,eE+-−×xX 张块个台卡倍番成%/GBH年前每秒翻了")
+        ),
+        max_size=24,
+    )
+)
+def test_no_figure_whatsoever_stops_the_linter(text: str) -> None:
+    found(text)
+
+
+def test_the_longest_page_of_the_bench_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text("not_in_nav: |\n", encoding="utf-8")
+    assert bench._write_longest_page(tmp_path) > 200
+    text = (tmp_path / "docs/longest.md").read_text(encoding="utf-8")
+    assert find(convert_text(text, "longest.md"), text) == []
 
 
 @pytest.mark.parametrize(
