@@ -46,9 +46,18 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _forget()
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    from build_tools import assets, pack
-    from build_tools.numbers import Numbers
-    from build_tools.prose import LessonExtension
+    from py_core import facts
+    from py_core.errors import LessonError
+    from py_core.model import ANCHOR, load_model
+
+    try:  # data that cannot be read is said once, not by every figure
+        _ = load_model(ANCHOR).inventory
+        facts.ids()
+        from build_tools import assets, pack
+        from build_tools.numbers import Numbers
+        from build_tools.prose import LessonExtension
+    except LessonError as error:
+        raise PluginError(str(error)) from error
 
     _build.problems = 0
     _build.assets = assets.collect(ROOT)

@@ -6,7 +6,6 @@ machine, bytes counted by the kernel. It keeps bytes; every ratio here is made f
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -82,7 +81,7 @@ class Measured:
 
 @cache
 def _file() -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(data.read(FILE))
+    loaded: dict[str, Any] = data.parsed(FILE)
     return loaded
 
 

@@ -50,15 +50,17 @@ class _Published(Model):
         return data.parsed(self.file)
 
     @cached_property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
+        content = self._content
         with self._in_its_file():
-            return Fields(self._content).text("name")
+            return Fields(content).text("name")
 
     @cached_property
-    def config(self) -> dict[str, Any]:  # type: ignore[override]
+    def config(self) -> dict[str, Any]:
+        content = self._content
         with self._in_its_file():
-            Fields(self._content).section("config")  # or it raises
-        found: dict[str, Any] = self._content["config"]
+            Fields(content).section("config")  # or it raises
+        found: dict[str, Any] = content["config"]
         return found
 
     @cached_property

@@ -84,14 +84,22 @@ def ours(slug: str) -> Model:
     return model
 
 
+def check_data() -> None:
+    """What every figure rests on: the anchor model and the facts. Raises where one is broken,
+    so that it is told once, and not at every figure."""
+    from py_core import facts
+    from py_core.model import ANCHOR
+
+    ours(ANCHOR)
+    facts.ids()
+
+
 def scenario_of(changes: Sequence[str] | None, config: str | None) -> Scenario:
     """The lesson's Scenario with ``--set`` and ``--config`` applied, its model counted."""
     from py_core import data
-    from py_core.model import ANCHOR
     from py_core.scenario import DEFAULT
 
-    ours(ANCHOR)
-
+    check_data()
     new: dict[str, object] = {}
     for text in changes or ():
         name, equals, value = text.partition("=")

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from build_tools.cli.given import bytes_of, called, ours
+from build_tools.cli.given import bytes_of, called, check_data
 from build_tools.cli.shell import Answer, AsJson, Record, app
 from build_tools.cli.text import table
 from py_core.errors import LessonError
-from py_core.model import ANCHOR
 
 if TYPE_CHECKING:
     from build_tools.lint import Finding
@@ -37,7 +36,7 @@ def numbers(
     as_json: AsJson = False,
 ) -> Answer:
     """List the figures, facts and claims of all pages, and where each stands."""
-    ours(ANCHOR)
+    check_data()
     from build_tools import pages
 
     if old is None:
@@ -130,7 +129,7 @@ def check(
     as_json: AsJson = False,
 ) -> Answer:
     """Find figures typed by hand and half-open claims in the pages."""
-    ours(ANCHOR)
+    check_data()
     pages = [page for place in files or [str(DOCS)] for page in _pages(Path(place))]
     findings = [
         {"path": _shown_path(page), **asdict(finding)}

@@ -78,7 +78,11 @@ class Watch:
             self.messages.append(text)
 
     def on(self, page: Page) -> None:
-        page.on("console", lambda m: self.message(f"{m.type}: {m.text}"))
+        # Opened under a sub-path, a data file makes browsers ask the host for its icon.
+        page.on(
+            "console",
+            lambda m: "/favicon.ico" in m.location["url"] or self.message(f"{m.type}: {m.text}"),
+        )
         page.on("pageerror", lambda e: self.messages.append(f"error: {e}"))
 
     def clean(self) -> None:

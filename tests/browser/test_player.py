@@ -590,8 +590,8 @@ COUNT_TRAVELS = """() => {
     const begin = SVGAnimationElement.prototype.beginElement;
     SVGAnimationElement.prototype.beginElement = function () { travels++; begin.call(this); };
 }"""
-IS_MOVING = """() => [...document.querySelectorAll("#ring [data-view] [data-travel]")].map((travel) => {
-    try { return travel.getStartTime() >= 0; } catch { return false; }
+IS_MOVING = """() => [...document.querySelectorAll("#ring [data-travel]")].map((travel) => {
+    try { return t.getStartTime() >= 0; } catch { return false; }
 })"""
 
 

@@ -290,9 +290,11 @@ def main() -> int:
     found = far(entries, exported, "measured")
     if MEASURED.exists() and compare.RECORD not in sys.argv[1:]:
         found += far(compare.read(MEASURED)["entries"], exported, "committed")
-        return compare.verdict(MEASURED, found, "bytes sent, measured and committed, to the ledger")
+        return compare.verdict(
+            MEASURED, found, "measured and committed against the ledger", "within 2 %"
+        )
     if found:  # what contradicts the ledger is not worth recording
-        return compare.verdict(MEASURED, found, "bytes sent to the ledger")
+        return compare.verdict(MEASURED, found, "measured against the ledger")
     content = {
         "recorded": {
             "date": datetime.date.today().isoformat(),

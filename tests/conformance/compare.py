@@ -47,19 +47,16 @@ def write(path: Path, content: dict[str, Any]) -> None:
     print(f"wrote {path} ({path.stat().st_size:,} bytes)", flush=True)
 
 
-def verdict(path: Path, found: list[str], with_what: str) -> int:
+def verdict(path: Path, found: list[str], with_what: str, agreed: str = "the same") -> int:
     """Says whether there are differences, lists the first of them; an exit status."""
     if not found:
-        print(f"{path.name}: {with_what}: the same", flush=True)
+        print(f"{path.name}: {with_what}: {agreed}", flush=True)
         return 0
     print(f"{path.name}: {with_what}: {len(found):,} difference(s)")
     for line in found[:LISTED]:
         print(f"  {line}")
     if len(found) > LISTED:
         print(f"  … and {len(found) - LISTED:,} more")
-    print(
-        "  Nothing was written. If this is what it should be: "
-        f"python3 tests/conformance/run.py {RECORD}, and commit.",
-        flush=True,
-    )
+    again = f"python3 tests/conformance/run.py {RECORD}"
+    print(f"  Nothing was written. If the new is right: {again}, and commit.", flush=True)
     return 1
