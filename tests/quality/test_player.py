@@ -591,7 +591,7 @@ COUNT_TRAVELS = """() => {
     SVGAnimationElement.prototype.beginElement = function () { travels++; begin.call(this); };
 }"""
 IS_MOVING = """() => [...document.querySelectorAll("#ring [data-travel]")].map((travel) => {
-    try { return t.getStartTime() >= 0; } catch { return false; }
+    try { return travel.getStartTime() >= 0; } catch { return false; }
 })"""
 
 
