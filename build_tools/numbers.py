@@ -26,7 +26,8 @@ from py_core import data
 from py_core.claims import Verdict
 from py_core.errors import LessonError
 from py_core.facts import Fact, Paper
-from py_core.quantity import FactInput, Quantity, ScenarioInput, at, evaluate
+from py_core.inputs import FactInput, ScenarioInput
+from py_core.quantity import Quantity, at, evaluate
 from py_core.scenario import DEFAULT, SPECS, decimal
 
 SCHEMA = 1

@@ -21,7 +21,8 @@ from functools import cache
 from typing import Any
 
 from py_core.errors import LessonError, UnknownName
-from py_core.quantity import At, Quantity, ScenarioInput, at
+from py_core.inputs import ScenarioInput
+from py_core.quantity import At, Quantity, at
 from py_core.scenario import DEFAULT, SPECS, Scenario
 from py_core.terms import Comparison, Named, ambiguous
 

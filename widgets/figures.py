@@ -16,15 +16,8 @@ from typing import Any
 from markupsafe import Markup
 
 from py_core.facts import Fact, Paper
-from py_core.quantity import (
-    ConfigInput,
-    Convention,
-    CountedInput,
-    FactInput,
-    Quantity,
-    ScenarioInput,
-    evaluate,
-)
+from py_core.inputs import ConfigInput, Convention, CountedInput, FactInput, ScenarioInput
+from py_core.quantity import Quantity, evaluate
 from py_core.scenario import DEFAULT, Scenario
 from py_core.terms import Named
 from py_core.units import BASES, Dimension

@@ -12,7 +12,8 @@ import pytest
 from py_core import data, facts
 from py_core.errors import ConfigError, LessonError, UnitError, UnknownName
 from py_core.facts import NOT_FOR_CALCULATION, fact, ids, paper
-from py_core.quantity import FactInput, at, names
+from py_core.inputs import FactInput
+from py_core.quantity import at, names
 from py_core.scenario import parse_scenario
 from py_core.units import UNITS
 
