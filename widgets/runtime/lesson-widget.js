@@ -30,20 +30,16 @@
   /** What a button asks for; one named "go" carries several fields. @param {HTMLButtonElement} button */
   const asksFor = ({ name, value }) => new URLSearchParams(name === "go" ? value : [[name, value]]);
 
-  /**
-   * What the fields of a form hold. Where two share a name, as a slider and the box beside it,
-   * the one that differs from ``query`` counts.
-   * @param {HTMLFormElement} form
-   * @param {string} query
-   */
-  const held = (form, query) => {
-    const before = new URLSearchParams(query);
-    const values = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) {
-      if (!values.has(name) || value !== before.get(name)) values.set(name, String(value));
-    }
-    return values;
-  };
+  /** What the fields of a form hold; sliders have no name and are followed as they move.
+   * @param {HTMLFormElement} form */
+  const held = (form) => new URLSearchParams(/** @type {any} */ (new FormData(form)));
+
+  /** The field that a slider moves, and its value there: of a list, if it has one.
+   * @param {HTMLInputElement} slider */
+  const slidTo = ({ dataset: { field = "", values }, value }) => [
+    field,
+    values?.split(" ")[Number(value)] ?? value,
+  ];
 
   class LessonWidget extends HTMLElement {
     /** @type {AbortController | undefined} */
@@ -139,7 +135,7 @@
       const button = /** @type {HTMLButtonElement | null} */ (event.submitter);
       // A button acts on the state that is shown, not on a text that is half typed.
       const form = /** @type {HTMLFormElement} */ (event.target);
-      const values = button?.name ? asksFor(button) : held(form, this.#wanted);
+      const values = button?.name ? asksFor(button) : held(form);
       const query = this.#with(values, button?.name === "go");
       this.#go(query, { played: this.#player.pressing });
     }
@@ -168,7 +164,7 @@
     async #slid(input) {
       // Like a button it leaves alone what is half typed; hidden fields go along.
       const hidden = [...(input.form?.querySelectorAll("input") ?? [])].filter((i) => i.type === "hidden");
-      const pairs = [...hidden, input].map((i) => [i.name, i.value]);
+      const pairs = [...hidden.map((i) => [i.name, i.value]), slidTo(input)];
       const query = this.#with(new URLSearchParams(pairs));
       let slide = this.#slide;
       if (slide?.input !== input || (slide.released && slide.shown === slide.query)) {

@@ -17,12 +17,13 @@ from py_core.model import ANCHOR, load_model
 from py_core.quantity import evaluate
 from py_core.scenario import DEFAULT, Scenario
 from widgets.scale.picture import Curve, loglog
+from widgets.slider import Slider, doublings
 from widgets.state import Choice, State, Values, Whole
 
 LABEL = "真实规模"
 
 FEW, MANY = 8, 1024  # where the slider begins and ends
-POWERS = range(FEW.bit_length() - 1, MANY.bit_length())
+STOPS = doublings(FEW, MANY)
 
 # In the order of the table: the hierarchy last, because it alone may refuse.
 SCHEMES = {
@@ -45,17 +46,6 @@ GUESSES = {
 FIRST_MODELS = (ANCHOR, "qwen3-8b", "deepseek-v3", "llama-3.1-405b")
 
 
-class Cards(Whole):
-    """The number of cards. The slider, which sends a power of two, leaves it at 0."""
-
-    __slots__ = ()
-
-    def read(self, text: str, values: Values) -> int | None:
-        if text == "0" and values["power"]:
-            return 0
-        return Whole.read(self, text, values)
-
-
 class Model(Choice):
     """A model by its slug: too many to list them all in a notice."""
 
@@ -71,13 +61,9 @@ def _models() -> dict[str, str]:
     return first | {slug: slug for slug in model_slugs() if slug not in first}
 
 
-# The slider and the box are two ways to say one thing, the number of cards. The slider's
-# own form sends ``power=7&cards=0`` wherever it stood before, so that its frames can be
-# prerendered; what a frame calls itself (``data-full``) always says ``cards=128&power=0``.
 FIELDS = (
     Choice("guess", "猜测", "ask", GUESSES),
-    Whole("power", "滑块", 0, 0, POWERS[-1]),
-    Cards("cards", "卡数", FEW, 2, MANY),
+    Whole("cards", "卡数", FEW, 2, MANY),
     Model("model", "模型", ANCHOR, _models()),
     Choice("gradient", "梯度", "bf16", {"bf16": "bf16", "fp32": "fp32"}),
     Choice("cards_per_node", "每台机器的卡数", "1", {"1": "1 张", "8": "8 张"}),
@@ -86,19 +72,18 @@ FIELDS = (
 
 
 def walk() -> list[str]:
-    """The prompt, the frame behind it, and every place of the slider.
+    """The prompt, and behind it every place of the slider.
 
     Frames with time come from Python: panels make each of them twice as long as these.
     """
     default = {f.name: f.default for f in FIELDS}
     seen = default | {"guess": "skip"}
-    slides = [seen | {"power": power, "cards": 0} for power in POWERS]
-    return [urlencode(query) for query in (default, seen, *slides)]
+    return [urlencode(query) for query in (default, *(seen | {"cards": n} for n in STOPS))]
 
 
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: both ends of the slider."""
-    seen = state.values | {"guess": "skip", "power": 0}
+    seen = state.values | {"guess": "skip"}
     few, many = f"{FEW} 张卡：", f"{MANY:,} 张卡，连时间一起："
     return [
         (f"没有 JavaScript，只能看两头。{few}", urlencode(seen | {"cards": FEW})),
@@ -123,7 +108,7 @@ class Row:
 
 
 def view(state: State) -> dict[str, Any]:
-    cards = state.whole("cards") or 1 << state.whole("power")
+    cards = state.whole("cards")
     scenario = scenario_of(state, cards)
     asks, timed = state["guess"] == "ask", state["time"] == "on"
     pins = {name: value for name, value in scenario.changes().items() if name != "cards"}
@@ -131,10 +116,9 @@ def view(state: State) -> dict[str, Any]:
     run = [row for row in rows if not row.instead]
     totals = {evaluate(f"{row.scheme}.sent_in_total", scenario).value for row in run}
     return {
-        "full": urlencode(sorted((state.values | {"cards": cards, "power": 0}).items())),
         "cards": cards,
-        "power": min(max(round_log2(cards), POWERS[0]), POWERS[-1]),
-        "powers": [(power, f"{1 << power:,}") for power in POWERS],
+        "track": Slider("cards", STOPS, cards),
+        "options": {f.name: f.options for f in FIELDS if isinstance(f, Choice)},
         "pins": pins | {"cards": str(cards)},
         "at_few": pins | {"cards": str(FEW)},
         "model": scenario.model.name,
@@ -150,12 +134,6 @@ def view(state: State) -> dict[str, Any]:
         "turn": _turn(scenario) if timed else {},
         "error": {n.field: n for n in state.notices},
     }
-
-
-def round_log2(cards: int) -> int:
-    """The slider's place nearest to ``cards`` on the log scale; whole numbers only."""
-    below = cards.bit_length() - 1
-    return below + (cards * cards > 1 << (2 * below + 1))
 
 
 def _row(scheme: str, scenario: Scenario) -> Row:
@@ -265,7 +243,7 @@ def _pictures(state: State, cards: int, timed: bool) -> Iterator[dict[str, Any]]
     ]
     words = (
         "横轴是卡数，竖轴是一次要归约的字节，都按对数。S* 随卡数成比例地往上："
-        "线以下，环形的时间多半花在固定开销上；线以上，多半花在搬字节上。"
+        "线以下，环形的时间多半花在固定开销上；线以上，多半花在传字节上。"
         "另一条线以上，环形比二项树快。两条横线是整份梯度和一个桶，相交处画了圈。"
     )
     yield picture("turn", "归约多少字节，环形才划算", words, "byte", turning)
