@@ -1,55 +1,20 @@
-"""Readers at the real-scale panel, on a scratch page of a copy of the project."""
+"""Readers at the real-scale panel of the lesson."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import widgets
 from py_core import evaluate, parse_scenario
 from tests.browser.conftest import Watch
-from tests.site.project import copied
+from tests.browser.test_ring import LESSON
+from widgets import frame
 from widgets.scale.widget import walk
 
-PAGE = "/scratch/"
-SCRATCH = """---
-title: 试
-description: 试。
----
-
-# 真实规模 {#top}
-
-{{ widget("scale") }}
-
-{{ widget("scale", id="scale-two", query="guess=skip&cards=64") }}
-"""
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site whose one page of interest holds the panel twice."""
-    project = copied(tmp_path_factory.mktemp("scale"))
-    (project / "docs/scratch.md").write_text(SCRATCH, encoding="utf-8")
-    settings = project / "mkdocs.yml"
-    pages = settings.read_text(encoding="utf-8").replace("nav:\n", "nav:\n  - 试: scratch.md\n", 1)
-    settings.write_text(pages, encoding="utf-8")
-    folder = project / "site"
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
-        cwd=project,
-        env={**os.environ, "PYTHONPATH": str(project), "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+SECOND = "scale-two"
 
 
 def opened(page: Page, address: str) -> Page:
@@ -59,7 +24,7 @@ def opened(page: Page, address: str) -> Page:
 
 
 def skipped(page: Page, origin: str) -> Page:
-    opened(page, origin + PAGE).locator("#scale-guess-skip").click()
+    opened(page, origin + LESSON).locator("#scale-guess-skip").click()
     expect(page.locator("#scale table")).to_be_visible()
     expect(page.locator("#scale-guess-skip")).to_be_focused()
     return page
@@ -84,7 +49,7 @@ def spare(page: Page) -> int:
 
 
 def test_a_guess_is_answered_and_stays(page: Page, origin: str) -> None:
-    opened(page, origin + PAGE)
+    opened(page, origin + LESSON)
     expect(page.locator("#scale table")).to_have_count(0)
     page.locator("#scale").get_by_role("button", name="环形翻一倍").click()
     truth = page.locator("#scale .guessed p")
@@ -94,7 +59,7 @@ def test_a_guess_is_answered_and_stays(page: Page, origin: str) -> None:
     page.locator("#scale-cards-slider").press("End")
     shows(page, "cards=1024")
     expect(truth).to_contain_text("没猜中")
-    assert page.url == origin + PAGE + "?scale.cards=1024&scale.guess=ring-doubles"
+    assert page.url == origin + LESSON + "?scale.cards=1024&scale.guess=ring-doubles"
     text = page.locator("#scale [data-view]").inner_text()
     page.reload()
     shows(page, "cards=1024")
@@ -120,7 +85,7 @@ def test_the_slider_by_keyboard_needs_no_python(page: Page, origin: str, watch: 
         expect(slider).to_be_focused()
         expect(page.locator("#scale-cards")).to_have_value(str(cards))
         shows(page, f"cards={cards}")
-    assert page.url == origin + PAGE + "?scale.cards=16&scale.guess=skip"
+    assert page.url == origin + LESSON + "?scale.cards=16&scale.guess=skip"
     expect(page.locator("#scale")).to_have_attribute("python", "failed")
     watch.messages[:] = [m for m in watch.messages if "net::ERR_FAILED" not in m]
 
@@ -176,12 +141,36 @@ def test_a_panel_opens_and_closes(page: Page, origin: str) -> None:
     expect(figure).to_be_focused()
 
 
+def with_a_second_panel(page: Page) -> None:
+    """Have the lesson delivered with another copy of the panel behind the first."""
+
+    def deliver(route: Route) -> None:
+        lesson = route.fetch()
+        runtime = re.search(r'runtime="\.\./([^"]+)"', lesson.text())
+        assert runtime
+        copy = frame.element(
+            widgets.widget("scale"),
+            "guess=skip&cards=64",
+            SECOND,
+            "../",
+            runtime[1],
+            "no-frames.js",
+        ).partition("<script")[0]
+        route.fulfill(
+            response=lesson, body=lesson.text().replace("</article>", f"{copy}</article>")
+        )
+
+    page.route(lambda url: url.endswith(LESSON), deliver)
+
+
 def test_two_copies_keep_apart(page: Page, origin: str) -> None:
+    with_a_second_panel(page)
     skipped(page, origin)
-    expect(page.locator("#scale-two-cards")).to_have_value("64")
-    page.locator("#scale-two-cards-slider").press("End")
-    expect(page.locator("#scale-two-cards")).to_have_value("1024")
+    expect(page.locator(f"#{SECOND}-cards")).to_have_value("64")
+    page.locator(f"#{SECOND}-cards-slider").press("End")
+    expect(page.locator(f"#{SECOND}-cards")).to_have_value("1024")
     expect(page.locator("#scale-cards")).to_have_value("8")
+    assert page.url == f"{origin}{LESSON}?scale.guess=skip&{SECOND}.cards=1024"
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
 
@@ -214,7 +203,7 @@ def test_nothing_scrolls_sideways_but_the_table(
         "?scale.guess=neither&scale.cards=100&scale.cards_per_node=8&scale.time=on",
         "?scale.guess=skip&scale.cards=5&scale.model=kimi-k2&scale.gradient=fp32&scale.time=on",
     ):
-        opened(page, origin + PAGE + query)
+        opened(page, origin + LESSON + query)
         if query:
             expect(page.locator("#scale table")).to_be_visible()
         assert spare(page) <= 0
@@ -232,7 +221,7 @@ def test_nothing_scrolls_sideways_but_the_table(
 def test_without_javascript(browser: Browser, origin: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(origin + PAGE)
+    page.goto(origin + LESSON)
     tables = page.locator("#scale table.scale-table:visible")
     assert tables.count() == 2  # both ends of the slider
     for name in ("naive.sent_by_busiest", "ring.sent_by_busiest", "naive.seconds"):
