@@ -12,10 +12,14 @@ SCRIPTS = (
     "node_modules/idiomorph/dist/idiomorph.min.js",
     "widgets/runtime/figures.js",
     "widgets/runtime/python.js",
+    "widgets/runtime/queries.js",
+    "widgets/runtime/view.js",
+    "widgets/runtime/tasks.js",
     "widgets/runtime/player.js",
     "widgets/runtime/keyboard.js",
     "widgets/runtime/status.js",
     "widgets/runtime/lesson-widget.js",
+    "widgets/runtime/links.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 

@@ -7,6 +7,7 @@ a page lies and collects what it made. Inside a sentence authors write
 - ``{{ fact("dsv3.gpus") }}``: a figure that a paper printed
 - ``{{ cite("patarasuk_yuan") }}``: a paper, numbered into the page's references
 - ``{{ lit("25 MB", why="…") }}``: a figure typed by hand, and why that is right
+- ``{{ task("ring.naive") }}``: where a thing to try begins, and its tick
 - ``{% claim "comm_exceeds_backward", tokens=4096 %}…{% endclaim %}``: a sentence that
   stops the build when it is false
 
@@ -35,6 +36,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 import widgets
+from build_tools import tasks
 from build_tools.calls import Call, parse_call
 from build_tools.references import References
 from build_tools.source import Source
@@ -204,6 +206,7 @@ INLINE: dict[str, Callable[[Page, str, Call], Element]] = {
     "fact": fact,
     "cite": cite,
     "lit": lit,
+    "task": lambda _page, _written, call: tasks.element(call),
 }
 
 

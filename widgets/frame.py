@@ -9,6 +9,7 @@ from markupsafe import Markup
 from widgets.environment import environment
 from widgets.figures import Panels
 from widgets.state import State, parse
+from widgets.tasks import reached
 
 
 def _folder(module: ModuleType) -> str:
@@ -24,7 +25,8 @@ def frame(
     template = environment().get_template(f"{_folder(module)}/template.html")
     figures = figures or Panels()
     figures.prefix, figures.base = f"{element_id}-", base
-    return template.render(id=element_id, state=state, figures=figures, **module.view(state))
+    values = module.view(state) | {"reached": reached(module, state)}
+    return template.render(id=element_id, state=state, figures=figures, **values)
 
 
 def key(module: ModuleType, query: str) -> str:

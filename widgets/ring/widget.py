@@ -5,6 +5,7 @@ Every scheme is executed by the one executor; the view only shows its cells and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from py_core.units import display, number, unit
 from widgets.ring.picture import picture, pips_path
 from widgets.ring.story import MODES, STORY, milestone, phase, sentence
 from widgets.state import Choice, State, Values, Whole
+from widgets.tasks import Task
 
 LABEL = "all-reduce 步进器"
 COLOURED = 8  # up to so many cards, pips wear their cards' colours
@@ -56,6 +58,22 @@ FIELDS = (
     Whole("right", "猜对", 0, 0, 999, cursor=True),
     Whole("asked", "猜过", 0, 0, 999, cursor=True),
 )
+
+
+def _ends(mode: str, **also: int) -> Callable[[State], bool]:
+    """A run of ``mode`` at its end, where the ledger shows the point."""
+    return lambda state: (
+        state["mode"] == mode
+        and state["step"] == steps_of(state.values)
+        and all(state[name] == value for name, value in also.items())
+    )
+
+
+TASKS = {
+    "naive": Task("mode=naive", _ends("naive")),
+    "naive-8": Task("mode=naive&n=8", _ends("naive", n=8)),
+    "ring": Task("mode=ring", _ends("ring")),
+}
 
 
 def _query(values: Values, **changes: str | int) -> str:

@@ -23,6 +23,33 @@ interface LessonPlayer {
 interface LessonStatus {
   show(): void;
   say(word?: "error" | "copied" | "copyFailed"): void;
+  announce(frame: HTMLElement, onlyNotices: boolean, ticks: string[]): void;
+  copy(address: string): Promise<void>;
+}
+
+interface LessonWidget {
+  take(params: URLSearchParams): void;
+}
+
+interface LessonQueries {
+  sorted(params: URLSearchParams): string;
+  /** What a button asks for. */
+  asksFor(button: HTMLButtonElement): URLSearchParams;
+  /** What the fields of a form hold. */
+  held(form: HTMLFormElement): URLSearchParams;
+  /** What a slider asks for. */
+  slidTo(slider: HTMLInputElement): URLSearchParams;
+  /** A widget's keys among those of a page, laid over its first query; null if there are none. */
+  within(params: URLSearchParams, id: string, first: string): string | null;
+  /** Let the page's address carry what differs from the first query. */
+  toAddress(id: string, first: string, shown: string): void;
+}
+
+interface LessonView {
+  /** Show a frame; a slider that is given stays where the reader has it. */
+  show(view: HTMLElement, html: string, slider?: HTMLInputElement): void;
+  /** Start what moves in the frame: it went one step on. */
+  travel(view: HTMLElement): void;
 }
 
 declare var lessonPlayer: (
@@ -40,8 +67,16 @@ declare var lessonStatus: (
   python: LessonPython,
   signal: AbortSignal,
 ) => LessonStatus;
+declare var lessonQueries: LessonQueries;
+declare var lessonView: LessonView;
+/** Tick what the frame of this widget shows; returns words for what is ticked for the first time. */
+declare var lessonTasks: (name: string, frame: HTMLElement) => string[];
 declare var lessonPython: (manifestURL: string) => LessonPython;
 declare var lessonFrames: Record<string, Record<string, string>>;
 declare var Idiomorph: {
-  morph(node: Element, html: string, options: { morphStyle: string; restoreFocus: boolean }): void;
+  morph(
+    node: Element,
+    html: string,
+    options: { morphStyle: string; restoreFocus: boolean; callbacks: object },
+  ): void;
 };

@@ -1,9 +1,14 @@
-// The keys of a widget: arrows, Home and End press the frame's buttons, Space plays and pauses,
-// Escape pauses, Ctrl+Z takes back, Enter sends what was typed.
+// The keys of a widget: arrows, Home and End press the frame's buttons; Space plays and pauses,
+// but on a button, which it presses; Escape pauses, Ctrl+Z takes back, Enter sends what was typed.
 
 (() => {
   /** Where keys are for typing and choosing. @param {Element} element */
   const typesIn = (element) => element.matches("input:not([type=range]), textarea, select");
+
+  /** @param {Element} element */
+  const ofPlayer = (element) => element.closest("[data-player]") !== null;
+
+  const TAKES_SPACE = "button, a[href], summary, select, textarea, input:not([type=range])";
 
   /**
    * @param {HTMLElement} widget
@@ -18,14 +23,12 @@
     const forPanel = () => widget.querySelector(":popover-open") !== null;
 
     /**
-     * Space plays and pauses wherever the focus is in the widget, as on any player, but not
-     * where one types or chooses, nor in a figure's panel. Buttons are pressed by Enter.
+     * Space plays and pauses, as on any player, wherever it has nothing else to do: buttons,
+     * links and fields keep it.
      * @param {KeyboardEvent} event
      */
-    const plays = ({ key, target, ctrlKey, metaKey, altKey }) => {
-      if (key !== " " || ctrlKey || metaKey || altKey || !player.available) return false;
-      return !typesIn(/** @type {Element} */ (target)) && !forPanel();
-    };
+    const plays = ({ key, target }) =>
+      key === " " && player.available && !/** @type {Element} */ (target).closest(TAKES_SPACE);
 
     /** Whether the event is dealt with. @param {KeyboardEvent} event */
     const pressed = (event) => {
@@ -42,7 +45,7 @@
         player.toggle();
         return true;
       }
-      if (typing && event.key === "Enter") {
+      if (typing && event.key === "Enter" && !ofPlayer(target)) {
         // Left alone, Enter would press the form's first button.
         const input = /** @type {HTMLInputElement} */ (target);
         entered = { input, value: input.value };
@@ -68,9 +71,9 @@
     /** @param {string} type @param {(event: any) => void} listener */
     const on = (type, listener) => widget.addEventListener(type, listener, { signal });
     on("keydown", (event) => !forPanel() && pressed(event) && event.preventDefault());
-    on("keyup", (event) => plays(event) && event.preventDefault()); // Firefox presses buttons here
     on("change", ({ target }) => {
-      if (target.type === "range") return; // the widget follows it while it moves
+      // The widget follows a slider while it moves; the speed is the player's.
+      if (target.type === "range" || ofPlayer(target)) return;
       // After Enter the browser reports the same text once more, on leaving the field.
       const again = entered?.input === target && entered?.value === target.value;
       if (entered?.input === target) entered = undefined;

@@ -19,27 +19,7 @@
    */
 
   const frames = (globalThis.lessonFrames ??= {});
-
-  /** A query with its keys sorted: what frames are kept under. @param {URLSearchParams} params */
-  const sorted = (params) => {
-    const copy = new URLSearchParams(params);
-    copy.sort();
-    return copy.toString();
-  };
-
-  /** What a button asks for; one named "go" carries several fields. @param {HTMLButtonElement} button */
-  const asksFor = ({ name, value }) => new URLSearchParams(name === "go" ? value : [[name, value]]);
-
-  /** What the fields of a form hold; sliders have no name and are followed as they move.
-   * @param {HTMLFormElement} form */
-  const held = (form) => new URLSearchParams(/** @type {any} */ (new FormData(form)));
-
-  /** The field that a slider moves, and its value there: of a list, if it has one.
-   * @param {HTMLInputElement} slider */
-  const slidTo = ({ dataset: { field = "", values }, value }) => [
-    field,
-    values?.split(" ")[Number(value)] ?? value,
-  ];
+  const { sorted, asksFor, held, slidTo, within, toAddress } = globalThis.lessonQueries;
 
   class LessonWidget extends HTMLElement {
     /** @type {AbortController | undefined} */
@@ -61,6 +41,8 @@
     #slide;
     #busy = 0;
     #writtenAt = -Infinity;
+    /** Words of the tasks ticked since the last announcement. @type {string[]} */
+    #ticked = [];
 
     connectedCallback() {
       if (this.#listeners) return;
@@ -82,7 +64,7 @@
 
       this.#initial ||= this.#shown;
       this.#wanted = this.#shown;
-      const linked = this.#fromURL();
+      const linked = within(new URLSearchParams(location.search), this.id, this.#initial);
       if (linked) this.#go(linked, { linked: true });
       this.dataset.alive = "";
     }
@@ -109,9 +91,9 @@
       return this.#frame.dataset.full ?? "";
     }
 
-    /** @param {string} name @returns {HTMLElement} */
-    #part(name) {
-      return /** @type {HTMLElement} */ (this.querySelector(`[data-${name}]`));
+    /** @returns {HTMLElement} */
+    get #view() {
+      return /** @type {HTMLElement} */ (this.querySelector("[data-view]"));
     }
 
     /** @param {string} tool @returns {HTMLElement} */
@@ -162,10 +144,7 @@
      * @param {HTMLInputElement} input
      */
     async #slid(input) {
-      // Like a button it leaves alone what is half typed; hidden fields go along.
-      const hidden = [...(input.form?.querySelectorAll("input") ?? [])].filter((i) => i.type === "hidden");
-      const pairs = [...hidden.map((i) => [i.name, i.value]), slidTo(input)];
-      const query = this.#with(new URLSearchParams(pairs));
+      const query = this.#with(slidTo(input));
       let slide = this.#slide;
       if (slide?.input !== input || (slide.released && slide.shown === slide.query)) {
         const none = { query: "", shown: "", asking: false, released: false, pushed: false };
@@ -207,7 +186,7 @@
           this.#go(this.#initial);
           break;
         case "copy":
-          this.#copy();
+          this.#status.copy(location.href);
           break;
         case "retry":
           this.#python.boot();
@@ -222,29 +201,26 @@
       return button instanceof HTMLButtonElement ? button : null;
     }
 
-    /** This widget's keys in the page's URL, laid over its first frame; null if there are none. */
-    #fromURL() {
-      const next = new URLSearchParams(this.#initial);
-      const prefix = `${this.id}.`;
-      let any = false;
-      for (const [key, value] of new URLSearchParams(location.search)) {
-        if (!key.startsWith(prefix) || key === `${prefix}was`) continue;
-        next.set(key.slice(prefix.length), value);
-        any = true;
-      }
-      return any ? sorted(next) : null;
+    /**
+     * As if the page had been opened with these keys; only that the reader can undo it.
+     * @param {URLSearchParams} params
+     */
+    take(params) {
+      const query = within(params, this.id, this.#initial);
+      if (query !== null) this.#go(query, { leap: true });
     }
 
     // Queries to frames
 
     /**
      * Show the frame of ``query``. The latest request wins. ``undone``: how many former
-     * configurations this takes back; ``linked``: the state comes from the address;
+     * configurations this takes back; ``linked``: the state comes from the address; ``leap``: from
+     * a link on the page, and another step alone can be undone too;
      * ``played``: the player asks, or a ``slide``, not a single step of the reader.
      * @param {string} query
-     * @param {{undone?: number, linked?: boolean, played?: boolean, slide?: Slide}} [how]
+     * @param {{undone?: number, linked?: boolean, leap?: boolean, played?: boolean, slide?: Slide}} [how]
      */
-    async #go(query, { undone = 0, linked = false, played = false, slide } = {}) {
+    async #go(query, { undone = 0, linked = false, leap = false, played = false, slide } = {}) {
       const mine = ++this.#latest;
       if (!played) this.#player.stop();
       this.#slide = slide;
@@ -258,10 +234,12 @@
       const next = this.#key("ArrowRight");
       const ahead = next && next.ariaDisabled !== "true" ? asksFor(next) : null;
       this.#unanswered = undefined;
-      this.#show(html, moving ? slide.input : undefined);
+      lessonView.show(this.#view, html, moving ? slide.input : undefined);
       this.#wanted = moving ? slide.query : this.#shown;
       this.#past.splice(this.#past.length - this.#undone, this.#undone);
-      const changed = this.#configuration(former) !== this.#configuration(this.#shown);
+      const changed = leap
+        ? former !== this.#shown
+        : this.#configuration(former) !== this.#configuration(this.#shown);
       if (changed && !undone && !linked && !slide?.pushed) this.#past.push(former);
       if (changed && slide) slide.pushed = true;
       if (this.#past.length > UNDO_LEVELS) this.#past.shift();
@@ -269,9 +247,10 @@
       this.#showUndo();
       this.#status.show();
       this.#player.shown();
+      this.#ticked.push(...globalThis.lessonTasks(this.id, this.#frame));
       const shown = new URLSearchParams(this.#shown);
       const onward = ahead && [...ahead].every(([name, value]) => shown.get(name) === value);
-      if (onward && !changed && !undone && !linked) this.#travel();
+      if (onward && !changed && !undone && !linked && !leap) lessonView.travel(this.#view);
       if (slide) slide.shown = query;
       if (slide && (moving || !slide.released)) {
         if (performance.now() - this.#writtenAt > WRITE_AFTER) this.#writeURL();
@@ -312,27 +291,6 @@
       this.toggleAttribute("busy", false);
     }
 
-    /** @param {string} html @param {HTMLInputElement} [slider] stays where the reader has it */
-    #show(html, slider) {
-      const view = this.#part("view");
-      const place = slider?.value ?? "";
-      // A kept element would go on with the travel it has begun.
-      for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
-      globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true });
-      // Morphing changes attributes; what a control holds now is a property of its own.
-      for (const input of view.querySelectorAll("input")) {
-        input.value = input === slider ? place : input.defaultValue;
-      }
-    }
-
-    /** Start what moves in the frame: it went one step on. */
-    #travel() {
-      if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-      for (const travel of this.#frame.querySelectorAll("[data-travel]")) {
-        if (travel instanceof SVGAnimationElement) travel.beginElement();
-      }
-    }
-
     #refused() {
       this.#unanswered = { query: this.#wanted, undone: this.#undone };
       this.#player.stop();
@@ -341,7 +299,7 @@
       this.#undone = 0;
       this.#showUndo();
       if (this.#python.stage !== "failed") this.#status.say("error");
-      this.#show(this.#frame.outerHTML); // the controls go back to what is shown
+      lessonView.show(this.#view, this.#frame.outerHTML); // the controls go back to what is shown
     }
 
     /** The reader has arrived somewhere. */
@@ -353,16 +311,7 @@
     /** The address carries what differs from the page's own first frame. */
     #writeURL() {
       this.#writtenAt = performance.now();
-      const url = new URL(location.href);
-      const prefix = `${this.id}.`;
-      for (const key of [...url.searchParams.keys()]) {
-        if (key.startsWith(prefix)) url.searchParams.delete(key);
-      }
-      const initial = new URLSearchParams(this.#initial);
-      for (const [name, value] of new URLSearchParams(this.#shown)) {
-        if (initial.get(name) !== value) url.searchParams.set(prefix + name, value);
-      }
-      if (url.href !== location.href) history.replaceState(history.state, "", url);
+      toAddress(this.id, this.#initial, this.#shown);
     }
 
     // Words
@@ -374,19 +323,7 @@
 
     /** @param {boolean} [onlyNotices] */
     #announce(onlyNotices = false) {
-      const words = [...this.#frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
-      if (!onlyNotices) words.push(this.#frame.querySelector("[data-says]")?.textContent ?? "");
-      const text = words.join(" ").replace(/\s+/g, " ").trim();
-      if (text) this.#part("live").textContent = text;
-    }
-
-    async #copy() {
-      try {
-        await navigator.clipboard.writeText(location.href);
-        this.#status.say("copied");
-      } catch {
-        this.#status.say("copyFailed");
-      }
+      this.#status.announce(this.#frame, onlyNotices, this.#ticked.splice(0));
     }
   }
 

@@ -8,10 +8,9 @@
     /** Whether the event under way comes from the player, not from the reader. */
     pressing = false;
     #widget;
-    #box;
-    #button;
-    #speed;
     #paused;
+    /** The speed that this reader chose. @type {string | null} */
+    #chosen = recall();
     /** Ends the listeners of the play under way. @type {AbortController | undefined} */
     #play;
     #timer = 0;
@@ -24,24 +23,32 @@
      * @param {() => void} paused called when the reader pauses, with nothing on its way
      */
     constructor(widget, signal, paused) {
-      /** @param {string} selector @returns {any} */
-      const find = (selector) => widget.querySelector(selector);
       this.#widget = widget;
       this.#paused = paused;
-      this.#box = /** @type {HTMLElement} */ (find("[data-player]"));
-      this.#button = /** @type {HTMLButtonElement} */ (find("[data-play]"));
-      this.#speed = /** @type {HTMLSelectElement} */ (find("[data-speed]"));
-      const remembered = [...this.#speed.options].find((o) => o.value === recall());
-      if (remembered) remembered.selected = true;
-      this.#button.addEventListener("click", () => this.toggle(), { signal });
-      this.#speed.addEventListener("change", () => this.#changeSpeed(), { signal });
+      /** @param {string} type @param {string} part @param {() => void} listener */
+      const on = (type, part, listener) => {
+        const heard = (/** @type {any} */ { target }) => target.closest(part) && listener();
+        widget.addEventListener(type, heard, { signal });
+      };
+      on("click", "[data-play]", () => this.toggle());
+      on("change", "[data-speed]", () => this.#changeSpeed());
       signal.addEventListener("abort", () => this.stop());
       this.shown();
     }
 
+    /** @returns {HTMLElement | null} */
+    get #button() {
+      return this.#widget.querySelector("[data-view] [data-play]");
+    }
+
+    /** @returns {HTMLSelectElement | null} */
+    get #speed() {
+      return this.#widget.querySelector("[data-view] [data-speed]");
+    }
+
     /** Whether there is anything to play. */
     get available() {
-      return !this.#box.hidden;
+      return this.#button !== null;
     }
 
     get playing() {
@@ -66,7 +73,8 @@
     /** The widget shows a frame: the answer to what was pressed. */
     shown() {
       this.#waiting = false;
-      this.#box.hidden = !this.#find("ArrowRight");
+      const speed = [...(this.#speed?.options ?? [])].find((o) => o.value === this.#chosen);
+      if (speed) speed.selected = true; // a player that has just come does not know of it
       if (!this.playing) return;
       if (this.#can("ArrowRight")) this.#schedule();
       else this.stop();
@@ -85,7 +93,7 @@
 
     #start() {
       const key = ["ArrowRight", "Home"].find((k) => this.#can(k)); // at the end, from the start
-      if (!key || !this.available) return;
+      if (!key) return;
       this.#play = new AbortController();
       const { signal } = this.#play;
       const sight = new IntersectionObserver((seen) => seen.at(-1)?.isIntersecting || this.stop());
@@ -102,7 +110,8 @@
     /** Any control of the frame that the reader uses ends the play. @param {Event} event */
     #touched({ target }) {
       const control = /** @type {Element} */ (target).closest("button, a, input, select, textarea");
-      if (!this.pressing && control?.closest("[data-view]")) this.stop();
+      if (this.pressing || control?.closest("[data-player]")) return;
+      if (control?.closest("[data-view]")) this.stop();
     }
 
     /** @param {string} key */
@@ -115,7 +124,7 @@
 
     /** The next press comes one interval after the last, however long its answer took. */
     #schedule() {
-      const interval = Number(this.#speed.selectedOptions[0].dataset.interval);
+      const interval = Number(this.#speed?.selectedOptions[0].dataset.interval);
       clearTimeout(this.#timer);
       this.#timer = setTimeout(
         () => this.#press("ArrowRight"),
@@ -124,15 +133,16 @@
     }
 
     #changeSpeed() {
+      this.#chosen = this.#speed?.value ?? null;
       try {
-        localStorage.setItem(SPEED, this.#speed.value);
+        localStorage.setItem(SPEED, this.#chosen ?? "");
       } catch {} // a reader who forbids storage still chooses the speed of this visit
       if (this.playing && !this.#waiting) this.#schedule();
     }
 
     #label() {
-      const { play = "", pause = "" } = this.#button.dataset;
-      this.#button.textContent = this.playing ? pause : play;
+      const button = this.#button;
+      if (button) button.textContent = (this.playing ? button.dataset.pause : button.dataset.play) ?? "";
       this.#widget.toggleAttribute("playing", this.playing);
     }
   }

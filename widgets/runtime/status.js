@@ -1,5 +1,5 @@
-// A widget's status line: how far Python is and what went wrong, in words. All other words of
-// a widget come from Python.
+// A widget's words beside its frame: the status line, which says how far Python is and what went
+// wrong, and the live region, which says what Python wrote. All other words come from Python.
 
 (() => {
   const SLOW_AFTER = 1_000; // ms; a warm start takes less, and needs no word
@@ -19,6 +19,7 @@
     #line;
     #bar;
     #retry;
+    #live;
     #slow = 0;
 
     /** @param {HTMLElement} widget @param {LessonPython} python @param {AbortSignal} signal */
@@ -30,6 +31,7 @@
       this.#line = /** @type {HTMLElement} */ (find("[data-status]"));
       this.#bar = /** @type {HTMLProgressElement} */ (find("[data-progress]"));
       this.#retry = /** @type {HTMLElement} */ (find('[data-tool="retry"]'));
+      this.#live = /** @type {HTMLElement} */ (find("[data-live]"));
       python.addEventListener("stage", () => this.show(), { signal });
       python.addEventListener("progress", () => this.#showProgress(), { signal });
       signal.addEventListener("abort", () => clearTimeout(this.#slow));
@@ -57,6 +59,29 @@
       const words = word ? WORDS[word] : "";
       if (this.#line.textContent !== words) this.#line.textContent = words;
       this.#showProgress();
+    }
+
+    /**
+     * One sentence for those who listen: the notices, then what the frame says, then the ticks.
+     * @param {HTMLElement} frame
+     * @param {boolean} onlyNotices
+     * @param {string[]} ticks
+     */
+    announce(frame, onlyNotices, ticks) {
+      const words = [...frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
+      if (!onlyNotices) words.push(frame.querySelector("[data-says]")?.textContent ?? "");
+      const text = [...words, ...ticks].join(" ").replace(/\s+/g, " ").trim();
+      if (text) this.#live.textContent = text;
+    }
+
+    /** @param {string} address */
+    async copy(address) {
+      try {
+        await navigator.clipboard.writeText(address);
+        this.say("copied");
+      } catch {
+        this.say("copyFailed");
+      }
     }
 
     #showProgress() {

@@ -19,6 +19,7 @@ from py_core.scenario import DEFAULT, Scenario
 from widgets.scale.picture import Curve, loglog
 from widgets.slider import Slider, doublings
 from widgets.state import Choice, State, Values, Whole
+from widgets.tasks import Task
 
 LABEL = "真实规模"
 
@@ -69,6 +70,11 @@ FIELDS = (
     Choice("cards_per_node", "每台机器的卡数", "1", {"1": "1 张", "8": "8 张"}),
     Choice("time", "时间", "off", {"off": "只看字节", "on": "把时间也算出来"}),
 )
+
+
+TASKS = {
+    "grow": Task("cards=8", lambda s: s["guess"] != "ask" and s["cards"] == MANY),
+}
 
 
 def walk() -> list[str]:
