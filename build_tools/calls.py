@@ -56,12 +56,14 @@ def parse_call(text: str) -> Call:
         node = ast.parse(text, mode="eval").body
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             raise LessonError("expression", text, EXAMPLE)
+        if any(k.arg is None for k in node.keywords):  # ``**more``
+            raise LessonError("expression", text, EXAMPLE)
         args = tuple(ast.literal_eval(a) for a in node.args)
-        # ``**more`` has no name, and no literal can stand in for one.
-        options = {k.arg or "": ast.literal_eval(k.value) for k in node.keywords}
+        options = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
         if len(options) != len(node.keywords):
             raise LessonError("expression", text, "each option once")
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        # Such as {[]: 1}, which no dict can hold, or more brackets than Python can nest.
         if isinstance(error, LessonError):
             raise
         curly = " (with straight quotes)" if re.search("[“”‘’＂]", text) else ""

@@ -71,6 +71,26 @@ def document(root: Path = ROOT) -> dict[str, Any]:
     return numbers.document()
 
 
+class FactsUsed(NamedTuple):
+    """Ids of facts and sources, each with the pages that show, cite or compute with them."""
+
+    facts: dict[str, list[str]]
+    sources: dict[str, list[str]]
+
+
+def facts_used(root: Path = ROOT) -> FactsUsed:
+    """Which facts and sources the pages rest on, as the pages are."""
+    used = FactsUsed({}, {})
+    for converted in convert(root):
+        numbers, page = Numbers(), converted.page
+        numbers.add(page, converted.text)
+        for fact in numbers.facts:
+            used.facts.setdefault(fact, []).append(page.path)
+        for source in {*numbers.papers, *page.references.papers}:
+            used.sources.setdefault(source, []).append(page.path)
+    return used
+
+
 @cache
 def _extensions(root: Path) -> tuple[list[str], dict[str, dict[str, Any]]]:
     from mkdocs.utils.yaml import yaml_load

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from build_tools import lint
-from build_tools.prose import Page, locate
+from build_tools.prose import HALF_CLAIM, Page, locate
 from build_tools.source import Source
 
 
@@ -11,11 +11,14 @@ def find(page: Page, text: str) -> list[lint.Finding]:
     """All problems of a converted ``page`` whose Markdown file is ``text``, in its order.
 
     Both sides see half a claim or a ``lit`` without a reason; a place is reported once.
+    Where claims go wrong, the file knows better than the page what goes with what.
     """
+    source = Source(text)
+    told = [p for p in page.problems if not (source.faults and p.says == HALF_CLAIM)]
     found = {
         (line, column): lint.Finding(line, column, problem.written, "page", problem.says)
-        for line, column, problem in reversed(locate(page.problems, text))
+        for line, column, problem in reversed(locate(told, text))
     }
-    for finding in lint.check(Source(text)):
+    for finding in lint.check(source):
         found.setdefault((finding.line, finding.column), finding)
     return [found[place] for place in sorted(found)]

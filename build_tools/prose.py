@@ -46,7 +46,7 @@ from py_core.errors import LessonError, UnknownName
 from py_core.quantity import Quantity, evaluate
 from py_core.scenario import DEFAULT, Scenario
 from widgets import frame
-from widgets.figures import Panels, Use, uses
+from widgets.figures import Panels, Use, kept_together, uses
 from widgets.state import parse
 
 CALL = r"\{\{\s*(?P<call>.*?)\s*\}\}"
@@ -57,6 +57,7 @@ _BLOCK_LINE = re.compile(rf"^\{{\{{\s*(?P<call>(?:{'|'.join(BLOCKS)})\(.*\))\s*\
 # Filled once every page of the site is converted.
 ALL_FIGURES = "<!-- all figures -->"
 REFERENCES = "<!-- references -->"
+HALF_CLAIM = "a claim opens with {% claim … %} and ends with {% endclaim %} in the same paragraph"
 MAX_DIGITS = 12  # decimals an author may ask for
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
@@ -174,6 +175,7 @@ def fact(page: Page, written: str, call: Call) -> Element:
         raise LessonError("fact", cited.id, "a fact whose text was seen, not remembered")
     text = cited.display(call.text_option("unit"), call.whole_option("item", 0, 99))
     page.references.cite(cited.paper, cited.where)
+    page.references.first_cited = page.references.first_cited or written
     button = _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
     page.quoted.append(Quoted(written, cited, text, button))
     return button
@@ -317,13 +319,7 @@ class _Stray(InlineProcessor):
     def handleMatch(  # type: ignore[override]
         self, m: re.Match[str], data: str
     ) -> tuple[Element | str, int, int]:
-        self.extension.page.problems.append(
-            Problem(
-                m.group(0),
-                "a claim opens with {% claim … %} and ends with {% endclaim %} "
-                "in the same paragraph",
-            )
-        )
+        self.extension.page.problems.append(Problem(m.group(0), HALF_CLAIM))
         return _refused(m.group(0)), m.start(0), m.end(0)
 
 
@@ -373,12 +369,14 @@ class _Gather(Treeprocessor):
     def run(self, root: Element) -> None:
         page, stash = self.extension.page, self.md.htmlStash
         uses(page.panels, self._places(root))
+        for opened in page.opened:
+            page.panels.seen_in(Use(opened.element_id, opened.label), opened.figures)
         for paper, places in page.panels.papers().values():
             for place in places:
                 page.references.cite(paper, place)
         references = page.references
         if references.first_cited and not references.asked_for:
-            says = "the page cites papers: put {{ references() }} at its end"
+            says = "the page rests on papers: put {{ references() }} at its end"
             page.problems.append(Problem(references.first_cited, says))
         if references.asked_for and not references.papers:
             page.problems.append(Problem("{{ references()", "the page cites nothing", -1))
@@ -420,6 +418,13 @@ class _Gather(Treeprocessor):
 
     def _problem(self, written: str, says: str) -> None:
         self.extension.page.problems.append(Problem(written, says))
+
+
+class _Together(Postprocessor):
+    """Figures and their punctuation on one line; widgets, not yet in place, did it already."""
+
+    def run(self, text: str) -> str:
+        return kept_together(text)
 
 
 class _Leftover(Postprocessor):
@@ -465,6 +470,7 @@ class LessonExtension(Extension):
         md.inlinePatterns.register(_Stray(self, md), "lesson-stray", 186)
         md.inlinePatterns.register(_Inline(self, md), "lesson-figure", 185)
         md.preprocessors.register(_Block(self, md), "lesson-block", 24)  # fenced code: 25
+        md.postprocessors.register(_Together(md), "lesson-together", 35)  # raw HTML: 30
         md.postprocessors.register(_Leftover(self, md), "lesson-leftover", 0)
         # After inline patterns (20) and attribute lists (8), before the table of contents (5).
         md.treeprocessors.register(_Gather(self, md), "lesson-gather", 6)

@@ -651,6 +651,7 @@ class _Inline:
 
     def _pair_claims(self) -> None:
         opened: re.Match[str] | None = None
+        spare = 0  # ends of outer claims, whose fault has been told
         for span in self.tags:
             place = self.source.position(self.offsets[span[0]])
             text = self.text[slice(*span)]
@@ -661,10 +662,13 @@ class _Inline:
                         "it is not closed before the next one opens: end it with "
                         "{% endclaim %}; claims do not nest",
                     )
+                    spare += 1
                 opened = m
             elif _END_CLAIM.fullmatch(text):
                 if opened:
                     self._claim(opened, span)
+                elif spare:
+                    spare -= 1
                 else:
                     self.source.faults.append(
                         Fault(text, place, 'no claim is open here: write {% claim "…" %} before')
@@ -681,6 +685,8 @@ class _Inline:
             )
 
     def _claim(self, opened: re.Match[str], closing: tuple[int, int]) -> None:
+        if not self.text[opened.end() : closing[0]].strip():
+            self._fault(opened, "it says nothing: the sentence stands before {% endclaim %}")
         start = self.offsets[opened.end() - 1] + 1
         self.source.claims.append(
             ClaimSpan(

@@ -105,7 +105,7 @@ def judge(name: str, scenario: Scenario = DEFAULT) -> Verdict:
     """
     _declare_all()
     if name not in _DECLARED:
-        raise UnknownName("claim", name, _DECLARED)
+        raise UnknownName("claim", name, {c.name: c.says for c in _DECLARED.values()})
     declared, here = _DECLARED[name], at(scenario)
     comparisons = tuple(declared.judgement(here))
     for comparison in comparisons:

@@ -7,11 +7,14 @@ is: ``str(error)`` is English for authors, ``error.chinese`` is for readers.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 SHOWN = 60  # characters of a bad value that are worth repeating
 LISTED = 8  # names that are worth listing where none is close
+CLOSE = 3  # names that are worth showing where some are
+NEAR = 0.4  # what counts as close, from 0 to 1
 ABSENT = "(absent)"  # the value of a required field that is not there
 
 
@@ -105,14 +108,37 @@ class UnitError(LessonError):
 
 
 class UnknownName(LessonError):
-    """A name nobody registered; ``close`` lists the nearest ones that exist, if any are near."""
+    """A name nobody registered; ``close`` lists the nearest ones that exist, if any are near.
 
-    def __init__(self, field: str, value: str, known: Iterable[str]) -> None:
-        known = sorted(known)
-        self.close = difflib.get_close_matches(value, known, n=3, cutoff=0.5)
-        super().__init__(field, value, one_of(self.close) if self.close else some_of(known))
+    ``known`` may map each name to what it says: then words find it too, in either language.
+    """
+
+    def __init__(self, field: str, value: str, known: Iterable[str] | Mapping[str, str]) -> None:
+        says = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
+        nearness = {name: _nearness(value, name, says[name]) for name in sorted(says)}
+        nearest = sorted(nearness, key=lambda name: -nearness[name])[:CLOSE]
+        self.close = nearest if nearest and nearness[nearest[0]] >= NEAR else []
+        super().__init__(field, value, one_of(self.close) if self.close else some_of(says))
 
     def __str__(self) -> str:
         if self.close:
             return f"{self.field}: no {shown(self.value)!r}; close to it: {', '.join(self.close)}"
         return super().__str__()
+
+
+def _nearness(value: str, name: str, says: str) -> float:
+    """How near ``name`` is, from 0 to 1: by its spelling, or by how much of ``value`` it and
+    what it says hold, and how little else."""
+    spelling = difflib.SequenceMatcher(None, name, value).ratio()
+    wanted, there = _grams(value), _grams(f"{name} {says}")
+    shared = len(wanted & there)
+    if not shared:
+        return spelling
+    return max(spelling, 0.6 * shared / len(wanted) + 0.2 * shared / len(there))
+
+
+def _grams(text: str) -> set[str]:
+    """Pairs of neighbouring letters; a Chinese character counts by itself as well."""
+    words = re.findall(r"\w+", text.lower().replace("_", " "))
+    pairs = {word[i : i + 2] for word in words for i in range(len(word) - 1)}
+    return pairs | {c for word in words for c in word if not c.isascii()}

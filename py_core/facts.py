@@ -207,12 +207,18 @@ def _given(entry: dict[str, Any], key: str, place: str) -> Any:
     return entry[key]
 
 
+def _words(section: str, *keys: str) -> dict[str, str]:
+    """Every id of a section with what it says, for one who asks for an id there is not."""
+    entries = _file()[section]
+    return {i: " ".join(str(entry.get(key, "")) for key in keys) for i, entry in entries.items()}
+
+
 @cache
 def paper(paper_id: str) -> Paper:
     """The source called ``paper_id``. Raises :class:`UnknownName`."""
     sources = _file()["sources"]
     if paper_id not in sources:
-        raise UnknownName("source", paper_id, sources)
+        raise UnknownName("source", paper_id, _words("sources", "authors", "title", "year"))
     s = sources[paper_id]
     keys = ("authors", "title", "year", "venue", "arxiv", "doi", "repository")
     return Paper(paper_id, *(s.get(k) for k in keys))
@@ -223,7 +229,7 @@ def fact(fact_id: str) -> Fact:
     """The fact called ``fact_id``. Raises :class:`UnknownName` with the nearest ids."""
     known = _file()["facts"]
     if fact_id not in known:
-        raise UnknownName("fact", fact_id, known)
+        raise UnknownName("fact", fact_id, _words("facts", "what", "what_zh", "source"))
     f = known[fact_id]
     given = partial(_given, f, place=f"/facts/{fact_id}")
     return Fact(
@@ -241,3 +247,8 @@ def fact(fact_id: str) -> Fact:
 def ids() -> list[str]:
     """Every fact's id, sorted."""
     return sorted(_file()["facts"])
+
+
+def paper_ids() -> list[str]:
+    """Every source's id, sorted."""
+    return sorted(_file()["sources"])

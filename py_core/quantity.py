@@ -173,7 +173,7 @@ class At:
             return Quantity(name, spec.says, unit(spec.unit), spec.symbol, term, self._where)
         declared = _DECLARED.get(name)
         if declared is None:
-            raise UnknownName("quantity", name, names())
+            raise UnknownName("quantity", name, meanings())
         term = declared.formula(self)
         check(term.dimension, declared.unit, f"unit of {name}")
         symbol = ambiguous(term)
@@ -310,19 +310,23 @@ def at(scenario: Scenario = DEFAULT) -> At:
 
 def names() -> list[str]:
     """Every registered quantity, Scenario fields included."""
+    return sorted(meanings())
+
+
+def meanings() -> dict[str, str]:
+    """Every registered quantity with what it is, in the reader's words, whether or not it can
+    be computed for a model."""
     _declare_all()
-    return sorted([*_DECLARED, *(n for n, s in SPECS.items() if not s.choices)])
+    fields = {name: spec.says for name, spec in SPECS.items() if not spec.choices}
+    return fields | {name: declared.says for name, declared in _DECLARED.items()}
 
 
 def meaning(name: str) -> str:
-    """What the quantity called ``name`` is, in the reader's words, whether or not it can be
-    computed for a model. Raises :class:`UnknownName`."""
-    _declare_all()
-    if name in SPECS:
-        return SPECS[name].says
-    if name not in _DECLARED:
-        raise UnknownName("quantity", name, names())
-    return _DECLARED[name].says
+    """What the quantity called ``name`` is. Raises :class:`UnknownName`."""
+    known = meanings()
+    if name not in known:
+        raise UnknownName("quantity", name, known)
+    return known[name]
 
 
 def evaluate(name: str, scenario: Scenario = DEFAULT) -> Quantity:

@@ -23,6 +23,15 @@ from py_core.terms import Named
 from py_core.units import BASES, Dimension
 from widgets.environment import environment
 
+# A figure, and what must not be parted from it: browsers would break the line there.
+_TAGS, _CLOSING_TAGS = r"(?:<(?:span|strong|em)\b[^>]*>)*", r"(?:</(?:span|strong|em)>)*"
+_BEFORE = re.compile(rf"(?P<opening>[（「『《【“‘〔]+)(?P<tags>{_TAGS})\Z")
+_FIGURE = re.compile(
+    r'(?P<button><button\b[^>]*\bclass="q"[^>]*>[^<]*</button>)'
+    rf"(?P<tags>{_CLOSING_TAGS})(?P<closing>[，。、；：？！）」』》】”’〕％%…]*)"
+)
+_FAR = 300  # characters; brackets and tags before a figure are shorter
+
 # How a value in base units is read aloud.
 _BASE_WORDS = dict(zip(BASES, ("字节", "FLOP", "秒", "个参数", "token"), strict=True))
 
@@ -57,7 +66,7 @@ class Panels:
 
         Figures of the same content share a panel, whatever Scenario they were asked for.
         """
-        content = (q.name, q.substituted, q.full)
+        content = _content(q)
         if content not in self._by_content:
             panel = self._by_content[content] = self._new_id(q, changes or {})
             self.quantities[panel] = q
@@ -125,6 +134,7 @@ class Panels:
         alone = len(q.inputs) == 1 and q.formula == q.inputs[0].symbol
         return {
             "id": panel,
+            "name": q.name,
             "display": q.display(),
             "says": q.says,
             "where": [f"{k} = {v}" for k, v in q.where],
@@ -134,6 +144,13 @@ class Panels:
             "inputs": [self._input(n) for n in q.inputs],
             "uses": self.uses.get(panel, []),
         }
+
+    def seen_in(self, widget: Use, shown: list[tuple[Quantity, dict[str, str], str]]) -> None:
+        """Tell the panels that a widget of the page shows these of their figures too."""
+        for q in {id(q): q for q, _, _ in shown}.values():
+            panel = self._by_content.get(_content(q))
+            if panel and widget not in self.uses.setdefault(panel, []):
+                self.uses[panel].append(widget)
 
     def _input(self, named: Named) -> dict[str, Any]:
         source = named.source
@@ -156,6 +173,24 @@ class Panels:
     def _fact(self, panel: str, fact: Fact) -> dict[str, Any]:
         shown = "、".join(map(str, fact.value)) if isinstance(fact.value, list) else fact.display()
         return {"id": panel, "shown": shown, "fact": fact, "uses": self.uses.get(panel, [])}
+
+
+def _content(q: Quantity) -> tuple[str, str, str]:
+    return q.name, q.substituted, q.full
+
+
+def kept_together(html: str) -> str:
+    """``html`` with every figure on one line with the punctuation that belongs to it."""
+    parts, done = [], 0
+    for m in _FIGURE.finditer(html):
+        before = _BEFORE.search(html, max(done, m.start() - _FAR), m.start())
+        if before or m["closing"]:
+            opening, tags = (before["opening"], before["tags"]) if before else ("", "")
+            parts += [html[done : before.start() if before else m.start()], tags]
+            parts += ['<span class="keep">', opening, m["button"], m["closing"], "</span>"]
+            parts.append(m["tags"])
+            done = m.end()
+    return "".join([*parts, html[done:]])
 
 
 def _full(q: Quantity) -> str:

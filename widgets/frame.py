@@ -7,7 +7,7 @@ from types import ModuleType
 from markupsafe import Markup
 
 from widgets.environment import environment
-from widgets.figures import Panels
+from widgets.figures import Panels, kept_together
 from widgets.state import State, parse
 from widgets.tasks import reached
 
@@ -26,7 +26,7 @@ def frame(
     figures = figures or Panels()
     figures.prefix, figures.base = f"{element_id}-", base
     values = module.view(state) | {"reached": reached(module, state)}
-    return template.render(id=element_id, state=state, figures=figures, **values)
+    return kept_together(template.render(id=element_id, state=state, figures=figures, **values))
 
 
 def key(module: ModuleType, query: str) -> str:

@@ -6,6 +6,7 @@
     lesson steps SCHEME             a collective, step by step, with its ledger
     lesson claims                   which statements hold
     lesson numbers                  the figures of all pages, and where they stand
+    lesson facts                    what papers printed, and which pages rest on it
     lesson check [FILE…]            what authors must mend in the pages
     lesson new NAME                 the skeleton of a lesson
 

@@ -11,7 +11,7 @@ import typer
 from build_tools.cli.given import bytes_of, called, check_data
 from build_tools.cli.shell import Answer, AsJson, Record, app
 from build_tools.cli.text import table
-from py_core.errors import LessonError
+from py_core.errors import LessonError, UnknownName
 
 if TYPE_CHECKING:
     from build_tools.lint import Finding
@@ -88,6 +88,74 @@ def _changes_text(r: Record) -> list[str]:
     counted = len(r["changes"])
     total = _counted(counted, "change") if counted else "no figure changed"
     return [*lines, *(table(rows) if rows else []), *([""] if rows else []), total]
+
+
+# ── lesson facts ────────────────────────────────────────────────────────────────────────
+
+
+@app.command(name="facts")
+def facts(
+    prefix: Annotated[
+        str | None,
+        typer.Argument(help="Only ids that begin so, such as dsv3.", show_default=False),
+    ] = None,
+    unused: Annotated[
+        bool, typer.Option("--unused", help="Only facts and sources that no page rests on.")
+    ] = False,
+    as_json: AsJson = False,
+) -> Answer:
+    """List what papers printed, and which pages rest on it."""
+    check_data()
+    from build_tools import pages
+    from py_core import facts as papers
+
+    known = papers.ids()
+    wanted = [name for name in known if name.startswith(prefix or "")]
+    if not wanted:
+        groups = {name.split(".")[0] for name in known}
+        raise UnknownName("prefix", str(prefix), groups)
+    used = pages.facts_used(ROOT)
+    record = {
+        "facts": [
+            {
+                "id": fact.id,
+                "value": fact.value,
+                "unit": fact.unit,
+                "says": fact.says,
+                "source": fact.paper.id,
+                "where": fact.where,
+                "quotable": fact.quotable,
+                "pages": used.facts.get(fact.id, []),
+            }
+            for fact in map(papers.fact, wanted)
+        ],
+        "sources": [
+            {"id": name, "title": papers.paper(name).title, "pages": used.sources.get(name, [])}
+            for name in papers.paper_ids()
+            if not prefix or name in {papers.fact(fact).paper.id for fact in wanted}
+        ],
+    }
+    if unused:
+        record = {k: [entry for entry in v if not entry["pages"]] for k, v in record.items()}
+    return Answer(record, _facts_text, as_json)
+
+
+def _facts_text(r: Record) -> list[str]:
+    rows = [(f["id"], _stated(f), ", ".join(f["pages"]) or "—", f["says"]) for f in r["facts"]]
+    titles = [(s["id"], ", ".join(s["pages"]) or "—", s["title"]) for s in r["sources"]]
+    return [
+        *table([("fact", "as printed", "pages", ""), *rows]),
+        "",
+        *table([("source", "pages", ""), *titles]),
+        "",
+        f"{_counted(len(rows), 'fact')}, {_counted(len(titles), 'source')}",
+    ]
+
+
+def _stated(fact: Record) -> str:
+    value = fact["value"]
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{text} {fact['unit'] or ''}".strip()
 
 
 # ── lesson new ──────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_ring import LESSON, at_step, opened, set_cards
+from tests.browser.reader import LESSON, at_step, opened, set_cards
 
 PANEL = "#fig-ring-sent-per-card-cards-8"
 
@@ -61,6 +61,22 @@ def test_keyboard_alone(page: Page, origin: str) -> None:
     page.keyboard.press("Escape")
     expect(first).to_be_focused()
     assert open_panels(page) == []
+
+
+def test_a_panel_that_the_keyboard_leaves_closes(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    figure(page, "97.2 GB").focus()
+    page.keyboard.press("Enter")
+    page.locator(PANEL).get_by_role("button", name="55.563 GB").focus()
+    page.keyboard.press("Enter")
+    deeper = page.locator("#fig-gradient-bytes")
+    expect(deeper).to_be_focused()
+    for last in (deeper, page.locator(PANEL)):
+        last.get_by_role("button", name="关闭").focus()
+        expect(last).to_be_visible()
+        page.keyboard.press("Tab")
+        expect(last).to_be_hidden()
+    assert page.evaluate("document.activeElement !== document.body")
 
 
 def test_the_close_button(page: Page, origin: str) -> None:
@@ -119,6 +135,72 @@ def test_on_paper_the_panels_are_a_list(page: Page, origin: str) -> None:
     for panel in page.locator("article > .panels > .panel").all():
         expect(panel).to_be_visible()
         expect(panel.locator(".panel-close")).to_be_hidden()
+
+
+def test_on_paper_the_list_holds_the_figures_of_widgets(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    set_cards(page, 5)
+    at_step(page, 0, 8)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    listed = page.locator("article > .panels > .panel")
+    shown = page.locator("#ring .ring-scale button.q").evaluate_all(
+        "buttons => buttons.map(b => b.dataset.q)"
+    )
+    assert shown
+    for name in shown:
+        copy = listed.and_(page.locator(f'[data-figure="{name}"]')).last
+        expect(copy).to_be_visible()
+    texts = [text.strip() for text in listed.all_inner_texts()]
+    assert len(set(texts)) == len(texts)  # each figure once
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(set(ids)) == len(ids)
+    count = listed.count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert listed.count() < count
+
+
+def test_the_same_figure_in_prose_and_in_a_widget(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    figure(page, "55.6 GB").click()
+    uses = page.locator(".panel:popover-open .panel-uses")
+    expect(uses.get_by_role("link", name="一步步走一遍")).to_have_count(0)
+    widget = uses.get_by_role("link", name="all-reduce 步进器")
+    expect(widget).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator('#ring button.q[data-q="gradient.bytes"]').first.click()
+    inside = page.locator("#ring .panel:popover-open .panel-uses")
+    expect(inside.get_by_role("link", name="你手里已经有的账")).to_be_visible()
+
+
+PARTED = """() => {
+  const parted = [];
+  for (const button of document.querySelectorAll("article button.q")) {
+    const box = button.getBoundingClientRect();
+    if (!box.width || button.closest(".panel")) continue;
+    for (const [step, pattern] of [["nextSibling", /^[，。、；：？！）」]/], ["previousSibling", /[（「]$/]]) {
+      let node = button;
+      while (node && !node[step] && getComputedStyle(node.parentNode).display === "inline") node = node.parentNode;
+      const text = node[step];
+      if (text?.nodeType !== Node.TEXT_NODE || !pattern.test(text.data)) continue;
+      const at = step === "nextSibling" ? 0 : text.data.length - 1;
+      const range = document.createRange();
+      range.setStart(text, at);
+      range.setEnd(text, at + 1);
+      const beside = range.getBoundingClientRect();
+      if (beside.top > box.bottom - 4 || beside.bottom < box.top + 4) parted.push(text.data);
+    }
+  }
+  return parted;
+}"""
+
+
+def test_no_line_begins_with_the_comma_behind_a_figure(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    assert page.locator(".keep button.q").count() > 10
+    for width in range(320, 420, 7):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(PARTED) == [], width
 
 
 def test_figures_in_a_widget_have_panels_too(page: Page, origin: str) -> None:

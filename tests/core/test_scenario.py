@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py_core import data
+from py_core import data, facts
 from py_core.claims import judge
 from py_core.errors import ConfigError, LessonError, ScenarioError, UnknownName
 from py_core.model import ANCHOR, Model, load_model, own_model, published_model
@@ -181,6 +182,27 @@ def test_a_name_that_nothing_is_close_to_lists_a_few() -> None:
     all_quantities = len(names())
     with pytest.raises(UnknownName, match=f"and {all_quantities - 8} more"):
         evaluate("zzzzzzzzzzzz")
+
+
+@pytest.mark.parametrize(
+    ("lookup", "asked", "found"),
+    [
+        (evaluate, "ring.sent_per_crad", "ring.sent_per_card"),
+        (evaluate, "朴素 0 号卡收到", "naive.received_by_card0"),
+        (evaluate, "反向时间", "backward.seconds"),
+        (facts.fact, "预训练机时", "dsv3.pretrain_gpu_hours"),
+        (facts.fact, "pretrain hours", "dsv3.pretrain_gpu_hours"),
+        (facts.paper, "Zero Redundancy", "zero"),
+        (judge, "通信比反向计算久", "comm_exceeds_backward"),
+    ],
+)
+def test_a_name_is_found_by_spelling_and_by_meaning(
+    lookup: Callable[[str], object], asked: str, found: str
+) -> None:
+    with pytest.raises(UnknownName) as caught:
+        lookup(asked)
+    assert found in caught.value.close
+    assert len(caught.value.close) == 3
 
 
 @pytest.mark.parametrize(("known", "tail"), [(8, "n7"), (9, "n7 and 1 more"), (1, "n0")])

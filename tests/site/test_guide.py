@@ -58,7 +58,7 @@ def test_there_are_examples_of_everything() -> None:
 
 @pytest.mark.parametrize("example", RIGHT)
 def test_examples_work_and_stand_live_beside_their_source(example: str) -> None:
-    cited = "\n{{ references() }}\n" if "cite(" in example else ""
+    cited = "\n{{ references() }}\n" if re.search(r"(cite|fact)\(", example) else ""
     assert problems(example + cited) == []
     assert lint.check(Source(example)) == []
     assert f"\n{example}" in LIVE

@@ -160,6 +160,7 @@ def test_facts_and_claims_with_their_papers_and_quantities() -> None:
     made = document(
         '{{ fact("dsv3.pretrain_gpu_hours") }} {{ q("dsv3.years_on_one_card") }}\n\n'
         '{% claim "comm_exceeds_backward", tokens=4096 %}久{% endclaim %}'
+        "\n\n{{ references() }}"
     )
     facts, figures = by_key(made["facts"]), by_key(made["figures"])
     assert facts["dsv3.pretrain_gpu_hours"]["used"][0]["display"] == "2,664,000 小时"
@@ -253,7 +254,7 @@ def test_every_page_leads_to_it_and_search_knows_only_its_title(site: Path) -> N
 
 
 def test_facts_are_listed_with_their_papers() -> None:
-    made = document('{{ fact("dsv3.pretrain_gpu_hours") }}')
+    made = document('{{ fact("dsv3.pretrain_gpu_hours") }}\n\n{{ references() }}')
     html = figures_page.html(made, {"a.md": figures_page.Target("甲", "../a/")}, "../")
     assert "2,664,000 小时" in html
     assert "https://arxiv.org/abs/2412.19437" in html
@@ -302,6 +303,7 @@ def test_facts_claims_and_data_files() -> None:
     text = (
         '{{ fact("dsv3.gpus") }}\n\n'
         '{% claim "comm_exceeds_backward", tokens=4096 %}久{% endclaim %}'
+        "\n\n{{ references() }}"
     )
     old, new = document(text), document(text)
     by_key(new["facts"])["dsv3.gpus"]["value"] = 1

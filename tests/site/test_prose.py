@@ -98,6 +98,7 @@ def test_two_scenarios_are_two_panels_and_share_what_is_the_same() -> None:
 def test_a_fact_with_its_paper() -> None:
     html, page = convert(
         '{{ fact("dsv3.pretrain_gpu_hours") }}，{{ fact("llama3.mfu", unit="%") }}'
+        "\n\n{{ references() }}"
     )
     assert ">2,664,000 小时</button>" in html
     assert ">41%</button>" in html
@@ -119,9 +120,17 @@ def test_a_fact_with_its_paper() -> None:
     ],
 )
 def test_facts_are_shown_as_printed(written: str, text: str) -> None:
-    html, page = convert(written)
+    html, page = convert(f"{written}\n\n{{{{ references() }}}}")
     assert page.problems == []
     assert f">{text}</button>" in html
+
+
+@pytest.mark.parametrize("written", ['{{ cite("zero") }}', '{{ fact("gshard.year") }}'])
+def test_what_rests_on_a_paper_asks_for_the_references(written: str) -> None:
+    _, page = convert(f"前面 {written} 后面")
+    (problem,) = page.problems
+    assert problem.written == written
+    assert "put {{ references() }} at its end" in problem.says
 
 
 def test_citations_are_numbered_into_the_references() -> None:

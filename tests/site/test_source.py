@@ -195,6 +195,12 @@ def test_claims() -> None:
             [(1, 1, "not closed"), (3, 2, "no claim is open")],
         ),
         ('{% claim "a" %}{% claim "b" %}文{% endclaim %}', [(1, 1, "do not nest")]),
+        (
+            '{% claim "a" %}一{% claim "b" %}二{% endclaim %}三{% endclaim %}',
+            [(1, 1, "do not nest")],
+        ),
+        ('{% claim "a" %}{% endclaim %}', [(1, 1, "says nothing")]),
+        ('前{% claim "a" %} {% endclaim %}', [(1, 2, "says nothing")]),
         ("文{% endclaim %}", [(1, 2, "no claim is open")]),
         ("{% clam 'a' %}", [(1, 1, "unknown")]),
         (

@@ -1,6 +1,8 @@
 // Panels of figures are popovers and open without this file. It puts them beside the figure
 // on wide screens, gives it the focus, closes it when the reader follows a link out of it,
-// and gives the focus back where browsers do not: to a panel that it was opened from.
+// and gives the focus back where browsers do not: to a panel that it was opened from. What a
+// frame cannot know, for it is made without its page, is added here: where else on the page a
+// figure of a widget stands, and, on paper, a widget's figures in the list at the end.
 
 (() => {
   const GAP = 8; // px between figure and panel
@@ -41,6 +43,7 @@
     if (!panel.matches(".panel")) return;
     if (panel.matches(":popover-open")) {
       if (pressed) openedBy.set(panel, pressed);
+      addUses(panel);
       place(panel);
       panel.classList.remove("placing");
       panel.focus({ preventScroll: true }); // so that a screen reader reads it
@@ -49,6 +52,53 @@
       const opener = openedBy.get(panel);
       if (opener?.closest(":popover-open")) opener.focus({ preventScroll: true });
     }
+  });
+
+  // The reader tabs on, out of the panel: it would stay and cover what comes next.
+  on("focusout", (event) => {
+    const panel = /** @type {Element} */ (event.target).closest(".panel:popover-open");
+    const next = /** @type {FocusEvent} */ (event).relatedTarget;
+    if (!(panel instanceof HTMLElement) || !(next instanceof Element)) return;
+    const deeper = next.closest(".panel:popover-open");
+    if (deeper instanceof HTMLElement && panel.contains(openedBy.get(deeper) ?? null)) return;
+    if (openedBy.get(panel) === next) return; // whose click closes it
+    panel.hidePopover();
+  });
+
+  const said = (/** @type {Element} */ panel) =>
+    [...panel.querySelectorAll(".panel-head, .panel-numbers")].map((e) => e.textContent).join();
+
+  /** The panel of the same figure in the page's own list. @param {HTMLElement} panel */
+  function onPage(panel) {
+    const name = CSS.escape(panel.dataset.figure ?? "");
+    const alike = document.querySelectorAll(`.panel[data-figure="${name}"]`);
+    return [...alike].find((p) => !p.closest("lesson-widget") && said(p) === said(panel));
+  }
+
+  /** @param {HTMLElement} panel */
+  function addUses(panel) {
+    if (!panel.closest("lesson-widget") || panel.querySelector(".panel-uses")) return;
+    const uses = onPage(panel)?.querySelector(".panel-uses")?.cloneNode(true);
+    if (uses) panel.querySelector(".panel-close")?.before(uses);
+  }
+
+  /** @type {Element[]} */
+  const printed = [];
+
+  addEventListener("beforeprint", () => {
+    const list = document.querySelector(".panels:not(lesson-widget .panels)");
+    const panels = document.querySelectorAll("lesson-widget [data-view] .panel");
+    for (const panel of panels) {
+      if (!list || !(panel instanceof HTMLElement) || onPage(panel)) continue;
+      const copy = /** @type {HTMLElement} */ (panel.cloneNode(true));
+      for (const e of [copy, ...copy.querySelectorAll("[id]")]) e.removeAttribute("id");
+      list.append(copy);
+      printed.push(copy);
+    }
+  });
+
+  addEventListener("afterprint", () => {
+    for (const copy of printed.splice(0)) copy.remove();
   });
 
   /** @param {HTMLElement} panel */
