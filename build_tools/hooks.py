@@ -91,6 +91,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
+    # MkDocs looks for ids in the Markdown only, and links may lead to a widget.
+    page.present_anchor_ids = (page.present_anchor_ids or set()) | made.widget_ids
     # The hook is given the text without its front matter; the file has the true lines.
     source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
     _build.numbers.add(made, source)
