@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +19,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.browser.reader import LESSON
 from tests.conftest import ROOT
 
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
@@ -112,3 +113,82 @@ def page(context: BrowserContext, watch: Watch) -> Page:
     opened = context.new_page()
     watch.on(opened)
     return opened
+
+
+# Python takes about a second to come up. So most tests share one page and its worker: only the
+# widgets in it are fresh, as the server sends them.
+AFRESH = """async (query) => {
+    globalThis.sent ??= new DOMParser().parseFromString(
+        await (await fetch(location.pathname)).text(), "text/html");
+    const widgets = [...document.querySelectorAll("lesson-widget")];
+    for (const open of document.querySelectorAll(":popover-open")) open.hidePopover();
+    document.activeElement.blur();
+    delete lessonPython(widgets[0].getAttribute("runtime")).ask; // where a test has changed it
+    localStorage.clear();
+    history.replaceState(null, "", location.pathname + query);
+    for (const widget of widgets) {
+        const fresh = document.importNode(sent.getElementById(widget.id), true);
+        fresh.querySelector("noscript").remove(); // parsed without scripts, it holds elements
+        widget.replaceWith(fresh);
+    }
+    scrollTo({top: 0, behavior: "instant"});
+}"""
+
+Lesson = Callable[..., Page]  # lesson("?ring.n=8") is the page in that state
+
+
+@dataclass
+class Shared:
+    """A page that tests share, one after the other."""
+
+    page: Page
+    watch: Watch
+
+    def afresh(self, query: str = "") -> Page:
+        self.page.mouse.move(0, 0)
+        self.page.evaluate(AFRESH, query)
+        return self.page
+
+    def used(self) -> Iterator[Lesson]:
+        self.watch.messages.clear()
+        self.watch.foreign.clear()
+        yield self.afresh
+        self.watch.clean()
+
+
+def _shared(browser: Browser, origin: str, stopped: bool) -> Iterator[Shared]:
+    context = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    watch = Watch(origin)
+    context.on("request", watch.request)
+    page = context.new_page()
+    watch.on(page)
+    if stopped:
+        page.clock.install(time=0)
+    page.goto(origin + LESSON)
+    if stopped:
+        page.clock.pause_at(60)
+    yield Shared(page, watch)
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def shared(browser: Browser, origin: str) -> Iterator[Shared]:
+    yield from _shared(browser, origin, stopped=False)
+
+
+@pytest.fixture(scope="session")
+def shared_stopped(browser: Browser, origin: str) -> Iterator[Shared]:
+    yield from _shared(browser, origin, stopped=True)
+
+
+@pytest.fixture
+def lesson(shared: Shared) -> Iterator[Lesson]:
+    """The lesson with fresh widgets; Python may be up already."""
+    yield from shared.used()
+
+
+@pytest.fixture
+def stopped(shared_stopped: Shared) -> Iterator[Lesson]:
+    """The same with its clock stopped: time passes only where a test lets it."""
+    yield from shared_stopped.used()

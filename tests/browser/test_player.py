@@ -12,7 +12,19 @@ from markupsafe import Markup
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from build_tools.assets import SCRIPTS
-from tests.browser.test_ring import LESSON, at_step, opened, ready, set_cards
+from tests.browser.conftest import Lesson
+from tests.browser.reader import (
+    LESSON,
+    NO_ANSWER,
+    RELEASE,
+    SLIDE,
+    SLOW_PYTHON,
+    at_step,
+    listen,
+    opened,
+    ready,
+    set_cards,
+)
 from tests.conftest import ROOT
 from widgets.environment import environment
 
@@ -45,26 +57,6 @@ def slider(page: Page):
     return page.locator("#ring-step")
 
 
-def listen(page: Page) -> None:
-    page.evaluate("""() => {
-        globalThis.said = [];
-        const live = document.querySelector("#ring [data-live]");
-        new MutationObserver(() => said.push(live.textContent)).observe(live, {childList: true});
-    }""")
-
-
-SLOW_PYTHON = """() => {
-    const python = lessonPython(document.querySelector("lesson-widget").getAttribute("runtime"));
-    const ask = python.ask.bind(python);
-    globalThis.asked = [];
-    globalThis.answers = [];
-    python.ask = (request) => new Promise((resolve) => {
-        asked.push(new URLSearchParams(request.query).get("step"));
-        answers.push(() => resolve(ask(request)));
-    });
-}"""  # answers when told to: answers.shift()()
-
-
 READY = """lessonPython = () => Object.assign(new EventTarget(),
     {stage: "ready", reason: "", loaded: 1, total: 1, boot() {}});"""
 
@@ -74,6 +66,8 @@ def fixture(page: Page, origin: str, query: str = "") -> None:
 
     def key(step: int, size: int, bare: int) -> str:
         return urlencode({"bare": bare, "size": size, "step": step})
+
+    player = environment().get_template("player.html").render(id="ring")
 
     def frame(step: int, size: int, bare: int) -> str:
         buttons = (
@@ -90,7 +84,7 @@ def fixture(page: Page, origin: str, query: str = "") -> None:
             f'<form data-frame data-full="{key(step, size, bare)}" data-cursor="step=0">'
             f'<button id="ring-bare" name="bare" value="{1 - bare}">bare</button>'
             f'<button id="ring-there" name="go" value="size=3&amp;step=2">there</button>'
-            f"{'' if bare else steps}"
+            f"{'' if bare else steps + player}"
             f'<input id="ring-step" type="range" data-field="step" max="{LAST}" value="{step}">'
             '<input id="ring-size" type="range" data-field="size" data-values="1 2 3 4"'
             f' max="3" value="{size - 1}">'
@@ -131,10 +125,8 @@ def fixture(page: Page, origin: str, query: str = "") -> None:
 
 
 @pytest.mark.parametrize("speed", ["slow", "medium", "fast"])
-def test_play_keeps_the_chosen_pace_and_stops_at_the_end(
-    page: Page, origin: str, speed: str
-) -> None:
-    still(page, origin + LESSON)
+def test_play_keeps_the_chosen_pace_and_stops_at_the_end(stopped: Lesson, speed: str) -> None:
+    page = stopped()
     page.locator("#ring [data-speed]").select_option(speed)
     pace = interval(page)
     play(page)
@@ -155,8 +147,8 @@ def test_play_keeps_the_chosen_pace_and_stops_at_the_end(
     playing(page)
 
 
-def test_three_speeds_that_differ(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_three_speeds_that_differ(lesson: Lesson) -> None:
+    page = lesson()
     options = page.locator("#ring [data-speed] option")
     assert options.all_inner_texts() == ["慢", "中", "快"]
     paces = options.evaluate_all("all => all.map(o => Number(o.dataset.interval))")
@@ -164,8 +156,8 @@ def test_three_speeds_that_differ(page: Page, origin: str) -> None:
     expect(page.locator("#ring").get_by_label("速度")).to_have_value("medium")
 
 
-def test_a_new_speed_counts_at_once(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_a_new_speed_counts_at_once(stopped: Lesson) -> None:
+    page = stopped()
     page.locator("#ring [data-speed]").select_option("slow")
     play(page)
     page.locator("#ring [data-speed]").select_option("fast")
@@ -174,8 +166,8 @@ def test_a_new_speed_counts_at_once(page: Page, origin: str) -> None:
     playing(page)
 
 
-def test_play_never_starts_by_itself(page: Page, origin: str) -> None:
-    still(page, origin + LESSON + "?ring.step=2")
+def test_play_never_starts_by_itself(stopped: Lesson) -> None:
+    page = stopped("?ring.step=2")
     at_step(page, 2, LAST)
     page.clock.run_for(60_000)
     at_step(page, 2, LAST)
@@ -215,8 +207,8 @@ ENDS: dict[str, Callable[[Page], object]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_play_pauses(page: Page, origin: str, end: str) -> None:
-    still(page, origin + LESSON)
+def test_play_pauses(stopped: Lesson, end: str) -> None:
+    page = stopped()
     play(page)
     at_step(page, 1, LAST)
     ENDS[end](page)
@@ -226,8 +218,8 @@ def test_play_pauses(page: Page, origin: str, end: str) -> None:
     expect(page.locator("#ring .ring-counter")).to_have_text(shown)
 
 
-def test_a_manual_step_while_playing_is_one_step(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_a_manual_step_while_playing_is_one_step(stopped: Lesson) -> None:
+    page = stopped()
     play(page)
     at_step(page, 1, LAST)
     page.locator("#ring").get_by_role("button", name="下一步").click()
@@ -256,8 +248,8 @@ def test_without_storage_play_plays(page: Page, origin: str) -> None:
     at_step(page, 2, LAST)
 
 
-def test_play_waits_for_the_answer(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_play_waits_for_the_answer(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
@@ -280,23 +272,20 @@ def test_play_waits_for_the_answer(page: Page, origin: str) -> None:
     assert page.evaluate("asked") == ["1", "2"]
 
 
-def test_play_ends_where_no_answer_comes(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_play_ends_where_no_answer_comes(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
-    page.evaluate("""() => {
-        const python = lessonPython(document.querySelector("#ring").getAttribute("runtime"));
-        python.ask = () => Promise.reject(new Error("no"));
-    }""")
+    page.evaluate(NO_ANSWER)
     play(page)
     playing(page, False)
     expect(page.locator("#ring [data-status]")).to_contain_text("这一步没算出来")
     at_step(page, 0, 14)
 
 
-def test_only_the_last_state_of_a_play_is_announced(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_only_the_last_state_of_a_play_is_announced(stopped: Lesson) -> None:
+    page = stopped()
     listen(page)
     play(page)
     for step in range(1, LAST + 1):
@@ -308,8 +297,8 @@ def test_only_the_last_state_of_a_play_is_announced(page: Page, origin: str) -> 
     assert said[0].startswith(f"第 {LAST} 步，共 {LAST} 步。")
 
 
-def test_a_pause_is_announced_once(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_a_pause_is_announced_once(stopped: Lesson) -> None:
+    page = stopped()
     listen(page)
     play(page)
     page.clock.run_for(interval(page))
@@ -322,8 +311,8 @@ def test_a_pause_is_announced_once(page: Page, origin: str) -> None:
     assert said[0].startswith(f"第 2 步，共 {LAST} 步。")
 
 
-def test_a_manual_step_ends_play_with_one_sentence(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_a_manual_step_ends_play_with_one_sentence(stopped: Lesson) -> None:
+    page = stopped()
     listen(page)
     play(page)
     page.locator("#ring").get_by_role("button", name="下一步").click()
@@ -333,20 +322,19 @@ def test_a_manual_step_ends_play_with_one_sentence(page: Page, origin: str) -> N
 
 def test_no_player_where_there_is_nothing_to_play(page: Page, origin: str) -> None:
     fixture(page, origin)
-    expect(page.locator("#ring [data-player]")).to_be_visible()
+    page.locator("#ring [data-speed]").select_option("fast")
     page.locator("#ring-bare").click()
-    expect(page.locator("#ring [data-player]")).to_be_hidden()
-    page.locator("#ring-bare").focus()
-    page.keyboard.press("Space")  # with no player, buttons keep the space bar
-    expect(page.locator("#ring [data-player]")).to_be_visible()
+    expect(page.locator("#ring [data-player]")).to_have_count(0)
+    page.locator("#ring-bare").click()
+    expect(page.locator("#ring [data-speed]")).to_have_value("fast")
 
 
 # Keys (UX 5, 6, 7)
 
 
-def test_space_plays_wherever_one_does_not_type(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
-    for element in ("#ring-next", "#ring-step", "#ring .lw-scroll >> nth=0", "#ring-mode-ring"):
+def test_ux_06_space_plays_where_it_has_nothing_else_to_do(stopped: Lesson) -> None:
+    page = stopped()
+    for element in ("#ring", "#ring-step", "#ring .ring-checked > .lw-scroll"):
         page.locator(element).focus()
         page.keyboard.press("Space")
         playing(page)
@@ -366,29 +354,58 @@ def test_space_plays_wherever_one_does_not_type(page: Page, origin: str) -> None
     playing(page, False)
 
 
-def test_space_held_down_is_one_press(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
-    page.locator("#ring-next").focus()
+def test_ux_06_a_click_on_the_picture_gives_its_keys(stopped: Lesson) -> None:
+    page = stopped()
+    page.locator("#ring .ring-picture").click()
+    page.keyboard.press("ArrowRight")
+    at_step(page, 1, LAST)
+    page.keyboard.press("Space")
+    playing(page)
+    page.keyboard.press("Escape")
+    playing(page, False)
+
+
+@pytest.mark.parametrize("key", ["Space", "Enter"])
+def test_a_button_with_the_focus_is_pressed(stopped: Lesson, key: str) -> None:
+    page = stopped()
+
+    def press(element: str) -> None:
+        page.locator(element).focus()
+        page.keyboard.press(key)
+        playing(page, False)
+
+    press("#ring-mode-naive")
+    expect(page.locator("#ring-mode-naive")).to_have_attribute("aria-pressed", "true")
+    press("#ring-predict")
+    expect(page.locator("#ring-predict")).to_have_attribute("aria-pressed", "true")
+    press("#ring-next")
+    at_step(page, 1, LAST)
+    press("#ring .ring-measured summary")
+    expect(page.locator("#ring .ring-measured table")).to_be_visible()
+    press("#ring [data-tool=undo]")
+    at_step(page, 0, LAST)
+
+
+def test_space_held_down_is_one_press(stopped: Lesson) -> None:
+    page = stopped()
+    page.locator("#ring").focus()
     for _ in range(4):
         page.keyboard.down(" ")
     page.keyboard.up(" ")
     playing(page)
 
 
-def test_enter_presses_buttons(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
-    page.locator("#ring-next").focus()
-    page.keyboard.press("Enter")
+def test_enter_on_the_scrubber_presses_nothing(lesson: Lesson) -> None:
+    page = lesson()
+    slider(page).press("ArrowRight")
     at_step(page, 1, LAST)
-    playing(page, False)
-    slider(page).focus()
-    page.keyboard.press("Enter")  # would press the form's first button
+    slider(page).press("Enter")  # would press the form's first button
     at_step(page, 1, LAST)
     expect(page.locator("#ring-mode-ring")).to_have_attribute("aria-pressed", "true")
 
 
-def test_space_is_for_typing_where_one_types(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_space_is_for_typing_where_one_types(lesson: Lesson) -> None:
+    page = lesson()
     page.locator("#ring-n").focus()
     page.keyboard.press("Space")
     page.locator("#ring [data-speed]").focus()
@@ -398,8 +415,8 @@ def test_space_is_for_typing_where_one_types(page: Page, origin: str) -> None:
     at_step(page, 0, LAST)
 
 
-def test_space_in_a_panel_is_for_the_panel(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_space_in_a_panel_is_for_the_panel(lesson: Lesson) -> None:
+    page = lesson()
     page.locator("#ring .ring-scale button.q").first.click()
     panel = page.locator("#ring .panel:popover-open")
     panel.get_by_role("button", name="关闭").focus()
@@ -409,8 +426,8 @@ def test_space_in_a_panel_is_for_the_panel(page: Page, origin: str) -> None:
     at_step(page, 0, LAST)
 
 
-def test_ends_keep_the_focus(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_ends_keep_the_focus(lesson: Lesson) -> None:
+    page = lesson()
     for name, step in (("最后", LAST), ("最前", 0)):
         button = page.locator("#ring").get_by_role("button", name=name)
         button.focus()
@@ -421,8 +438,8 @@ def test_ends_keep_the_focus(page: Page, origin: str) -> None:
 
 
 @pytest.mark.parametrize("focus", ["#ring-next", "#ring-step", "#ring [data-play]"])
-def test_no_key_reaches_the_theme(page: Page, origin: str, focus: str) -> None:
-    opened(page, origin + LESSON)
+def test_no_key_reaches_the_theme(lesson: Lesson, origin: str, focus: str) -> None:
+    page = lesson()
     page.locator(focus).focus()
     for key in "np,.sf/":
         page.keyboard.press(key)
@@ -434,8 +451,8 @@ def test_no_key_reaches_the_theme(page: Page, origin: str, focus: str) -> None:
 # The scrubber (UX 10, 19, 49)
 
 
-def test_scrubber_by_keyboard(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON + "?ring.n=8")
+def test_scrubber_by_keyboard(lesson: Lesson, origin: str) -> None:
+    page = lesson("?ring.n=8")
     at_step(page, 0, 14)
     listen(page)
     slider(page).focus()
@@ -463,8 +480,8 @@ def test_scrubber_by_keyboard(page: Page, origin: str) -> None:
     assert page.url == origin + LESSON + "?ring.n=8"
 
 
-def test_scrubber_by_mouse(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_scrubber_by_mouse(lesson: Lesson, origin: str) -> None:
+    page = lesson()
     page.evaluate("""() => {
         globalThis.shown = [];
         const view = document.querySelector("#ring [data-frame]");
@@ -493,19 +510,8 @@ def test_scrubber_by_mouse(page: Page, origin: str) -> None:
     assert len(page.evaluate("said")) == 1
 
 
-SLIDE = """([element, ...values]) => {
-    const slider = document.querySelector(element);
-    for (const value of values) {
-        slider.value = String(value);
-        slider.dispatchEvent(new Event("input", {bubbles: true}));
-    }
-}"""
-RELEASE = """element => document.querySelector(element)
-    .dispatchEvent(new Event("change", {bubbles: true}))"""
-
-
-def test_scrubber_stays_under_the_finger(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_scrubber_stays_under_the_finger(lesson: Lesson, origin: str) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
@@ -531,8 +537,8 @@ def test_scrubber_stays_under_the_finger(page: Page, origin: str) -> None:
     expect(page).to_have_url(origin + LESSON + "?ring.n=8&ring.step=12")
 
 
-def test_a_button_overtakes_the_scrubber(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_a_button_overtakes_the_scrubber(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
@@ -547,22 +553,19 @@ def test_a_button_overtakes_the_scrubber(page: Page, origin: str) -> None:
     expect(slider(page)).to_have_value("14")
 
 
-def test_scrubber_goes_back_where_no_answer_comes(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_scrubber_goes_back_where_no_answer_comes(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
-    page.evaluate("""() => {
-        const python = lessonPython(document.querySelector("#ring").getAttribute("runtime"));
-        python.ask = () => Promise.reject(new Error("no"));
-    }""")
+    page.evaluate(NO_ANSWER)
     slider(page).press("ArrowRight")
     expect(page.locator("#ring [data-status]")).to_contain_text("这一步没算出来")
     expect(slider(page)).to_have_value("0")
 
 
-def test_thirty_quick_moves_end_in_the_last(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_thirty_quick_moves_end_in_the_last(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, 8)
     at_step(page, 0, 14)
@@ -574,8 +577,8 @@ def test_thirty_quick_moves_end_in_the_last(page: Page, origin: str) -> None:
     expect(slider(page)).to_have_value("11")
 
 
-def test_a_half_typed_number_is_no_business_of_the_scrubber(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_a_half_typed_number_is_no_business_of_the_scrubber(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     set_cards(page, "abc")
     expect(page.locator("#ring .lw-notice")).to_be_visible()
@@ -632,8 +635,8 @@ def test_nothing_travels_on_load(page: Page, origin: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["naive", "ring"])
-def test_the_rings_blocks_travel(page: Page, origin: str, mode: str) -> None:
-    opened(page, origin + LESSON + f"?ring.mode={mode}")
+def test_the_rings_blocks_travel(lesson: Lesson, mode: str) -> None:
+    page = lesson(f"?ring.mode={mode}")
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, LAST)
     moving = page.evaluate(IS_MOVING)
@@ -656,8 +659,8 @@ def test_with_reduced_motion_play_goes_step_by_step(browser: Browser, origin: st
 # Leaving and coming back (UX 43), touch (UX 48, 55)
 
 
-def test_a_widget_that_is_gone_does_nothing(page: Page, origin: str) -> None:
-    still(page, origin + LESSON)
+def test_a_widget_that_is_gone_does_nothing(stopped: Lesson, origin: str) -> None:
+    page = stopped()
     page.evaluate("""() => {
         globalThis.ring = document.querySelector("#ring");
         globalThis.place = document.createComment("");

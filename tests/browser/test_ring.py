@@ -12,53 +12,24 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect
 
 import widgets
 from py_core.schedules import SCHEMES
-from tests.browser.conftest import SUB_PATH, Watch
+from tests.browser.conftest import SUB_PATH, Lesson, Watch
+from tests.browser.reader import (
+    LESSON,
+    at_step,
+    cells,
+    frame_text,
+    opened,
+    ready,
+    set_cards,
+    shows,
+)
 from tests.conftest import ROOT
 from widgets.ring.widget import walk
 
-LESSON = "/data-parallel/"
 
-
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    expect(page.locator("#ring[data-alive]")).to_be_visible()
-    return page
-
-
-def cells(page: Page, kind: str) -> list[int]:
-    return [int(t) for t in page.locator(f"#ring [data-{kind}]").all_inner_texts()]
-
-
-def frame_text(page: Page) -> str:
-    return page.locator("#ring [data-view]").inner_text()
-
-
-def ready(page: Page) -> None:
-    """Until Python answers."""
-    page.locator("#ring").hover()
-    expect(page.locator("#ring")).to_have_attribute("python", "ready")
-
-
-def set_cards(page: Page, n: object) -> None:
-    box = page.locator("#ring-n")
-    box.fill(str(n))
-    box.press("Enter")
-
-
-def shows(page: Page, **fields: object) -> None:
-    """Until the frame's state holds these fields."""
-    for name, value in fields.items():
-        expect(page.locator("#ring [data-frame]")).to_have_attribute(
-            "data-full", re.compile(rf"(^|&){name}={value}(&|$)")
-        )
-
-
-def at_step(page: Page, step: int, last: int) -> None:
-    expect(page.locator("#ring .ring-counter")).to_have_text(f"第 {step} 步，共 {last} 步")
-
-
-def test_naive_to_the_end(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON).get_by_role("button", name="朴素").click()
+def test_naive_to_the_end(lesson: Lesson) -> None:
+    page = lesson()
+    page.get_by_role("button", name="朴素").click()
     at_step(page, 0, 6)
     for step in range(1, 7):
         page.locator("#ring").get_by_role("button", name="下一步").click()
@@ -67,8 +38,8 @@ def test_naive_to_the_end(page: Page, origin: str) -> None:
     assert cells(page, "largest") == [0]
 
 
-def test_ring_to_the_end(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_ring_to_the_end(lesson: Lesson) -> None:
+    page = lesson()
     for step in range(1, 7):
         page.locator("#ring").get_by_role("button", name="下一步").click()
         at_step(page, step, 6)
@@ -78,8 +49,8 @@ def test_ring_to_the_end(page: Page, origin: str) -> None:
     assert cells(page, "difference") == [0] * 4
 
 
-def test_eight_cards_by_python(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_eight_cards_by_python(lesson: Lesson) -> None:
+    page = lesson()
     set_cards(page, 8)
     at_step(page, 0, 14)
     expect(page.locator("#ring")).to_have_attribute("python", "ready")
@@ -112,9 +83,9 @@ def test_the_first_steps_need_no_python(page: Page, origin: str, watch: Watch) -
     watch.messages[:] = [m for m in watch.messages if "net::ERR_FAILED" not in m]
 
 
-def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
+def test_built_frames_are_the_browsers_frames(lesson: Lesson) -> None:
     """Law 2: the same bytes, whichever Python rendered them."""
-    opened(page, origin + LESSON)
+    page = lesson()
     ready(page)
     queries = [
         *walk(),
@@ -132,8 +103,8 @@ def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
     assert sorted(shipped.values()) == sorted(widgets.render("ring", q, base="../") for q in walk())
 
 
-def test_previous_is_the_inverse_of_next(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_previous_is_the_inverse_of_next(lesson: Lesson) -> None:
+    page = lesson()
     before = frame_text(page)
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 6)
@@ -143,8 +114,8 @@ def test_previous_is_the_inverse_of_next(page: Page, origin: str) -> None:
     assert frame_text(page) == before
 
 
-def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_undo_restores_the_former_configuration(lesson: Lesson) -> None:
+    page = lesson()
     undo = page.locator("#ring").get_by_role("button", name="撤销")
     expect(undo).to_have_attribute("aria-disabled", "true")
     page.locator("#ring").get_by_role("button", name="下一步").click()
@@ -163,8 +134,8 @@ def test_undo_restores_the_former_configuration(page: Page, origin: str) -> None
     expect(undo).to_have_attribute("aria-disabled", "true")
 
 
-def test_reset_can_be_undone(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON + "?ring.n=5&ring.step=3")
+def test_reset_can_be_undone(lesson: Lesson) -> None:
+    page = lesson("?ring.n=5&ring.step=3")
     at_step(page, 3, 8)
     page.locator("#ring").get_by_role("button", name="恢复默认").click()
     at_step(page, 0, 6)
@@ -172,8 +143,8 @@ def test_reset_can_be_undone(page: Page, origin: str) -> None:
     at_step(page, 3, 8)
 
 
-def test_twenty_levels_of_undo(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_twenty_levels_of_undo(lesson: Lesson) -> None:
+    page = lesson()
     for seed in range(100, 122):
         page.locator("#ring-seed").fill(str(seed))
         page.locator("#ring-seed").press("Enter")
@@ -205,8 +176,8 @@ def test_reload_and_a_pasted_link_restore_the_state(
     elsewhere.close()
 
 
-def test_typing_and_stepping_at_once_can_be_undone(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_typing_and_stepping_at_once_can_be_undone(lesson: Lesson) -> None:
+    page = lesson()
     page.locator("#ring-n").fill("7")
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 12)
@@ -214,8 +185,8 @@ def test_typing_and_stepping_at_once_can_be_undone(page: Page, origin: str) -> N
     at_step(page, 0, 6)
 
 
-def test_two_quick_undos_take_back_two(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_two_quick_undos_take_back_two(lesson: Lesson) -> None:
+    page = lesson()
     for n in (9, 10, 11):
         set_cards(page, n)
         at_step(page, 0, 2 * (n - 1))
@@ -229,8 +200,8 @@ def test_two_quick_undos_take_back_two(page: Page, origin: str) -> None:
     expect(undo).to_have_attribute("aria-disabled", "true")
 
 
-def test_any_key_on_a_button_is_harmless(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_any_key_on_a_button_is_harmless(lesson: Lesson) -> None:
+    page = lesson()
     page.locator("#ring").get_by_role("button", name="下一步").focus()
     for key in ['"', "\\", "]", "'", "F2", "Delete", "PageDown"]:
         page.keyboard.press(key)
@@ -270,8 +241,8 @@ def test_wasm_of_the_wrong_type_is_said_at_once(page: Page, origin: str, watch: 
     watch.messages.clear()  # Pyodide and Chromium complain, rightly
 
 
-def test_other_parts_of_the_address_stay(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON + "?cards=64&ring.step=2#stepper")
+def test_other_parts_of_the_address_stay(lesson: Lesson, origin: str) -> None:
+    page = lesson("?cards=64&ring.step=2#stepper")
     at_step(page, 2, 6)
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 6)
@@ -294,8 +265,8 @@ def test_back_leaves_the_page_in_one_press(page: Page, origin: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["1", "0", "-3", "2.5", "abc", "１２", "17"])
-def test_a_bad_number_says_so_and_changes_nothing(page: Page, origin: str, typed: str) -> None:
-    opened(page, origin + LESSON + "?ring.step=2")
+def test_a_bad_number_says_so_and_changes_nothing(lesson: Lesson, origin: str, typed: str) -> None:
+    page = lesson("?ring.step=2")
     at_step(page, 2, 6)
     ready(page)
     set_cards(page, typed)
@@ -309,14 +280,14 @@ def test_a_bad_number_says_so_and_changes_nothing(page: Page, origin: str, typed
     expect(notice).to_have_count(0)
 
 
-def test_a_bad_link_says_so(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON + "?ring.n=99&ring.bogus=1")
+def test_a_bad_link_says_so(lesson: Lesson) -> None:
+    page = lesson("?ring.n=99&ring.bogus=1")
     expect(page.locator("#ring .lw-notice")).to_have_count(2)
     at_step(page, 0, 6)
 
 
-def test_keys(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_keys(lesson: Lesson) -> None:
+    page = lesson()
     button = page.locator("#ring").get_by_role("button", name="下一步")
     button.focus()
     page.keyboard.press("ArrowRight")
@@ -338,8 +309,8 @@ def test_keys(page: Page, origin: str) -> None:
     expect(page.locator("#__search")).not_to_be_checked()
 
 
-def test_rapid_changes_end_in_the_last(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_rapid_changes_end_in_the_last(lesson: Lesson) -> None:
+    page = lesson()
     ready(page)
     page.evaluate("""() => {
         const box = document.querySelector("#ring-n");
@@ -354,9 +325,9 @@ def test_rapid_changes_end_in_the_last(page: Page, origin: str) -> None:
     expect(page.locator("#ring-n")).to_have_value("16")
 
 
-def test_a_config_that_would_kill_python_does_not(page: Page, origin: str) -> None:
+def test_a_config_that_would_kill_python_does_not(lesson: Lesson) -> None:
     """Fifty thousand nested brackets would end this interpreter for good."""
-    opened(page, origin + LESSON)
+    page = lesson()
     ready(page)
     ask = """async (text) => await lessonPython(document.querySelector("#ring")
         .getAttribute("runtime")).ask({config: text})"""
@@ -368,8 +339,8 @@ def test_a_config_that_would_kill_python_does_not(page: Page, origin: str) -> No
     at_step(page, 0, 16)
 
 
-def test_a_step_is_announced_once(page: Page, origin: str) -> None:
-    opened(page, origin + LESSON)
+def test_a_step_is_announced_once(lesson: Lesson) -> None:
+    page = lesson()
     page.evaluate("""() => {
         globalThis.said = [];
         const live = document.querySelector("#ring [data-live]");

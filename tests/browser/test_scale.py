@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import widgets
 from py_core import evaluate, parse_scenario
 from tests.browser.conftest import Watch
-from tests.browser.test_ring import LESSON
+from tests.browser.reader import LESSON
 from widgets import frame
 from widgets.scale.widget import walk
 

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.test_ring import at_step, cells, set_cards
+from tests.browser.reader import at_step, cells, set_cards
 
 READY = 60  # seconds for a first build on a slow machine
 

@@ -35,6 +35,7 @@
       python.addEventListener("stage", () => this.show(), { signal });
       python.addEventListener("progress", () => this.#showProgress(), { signal });
       signal.addEventListener("abort", () => clearTimeout(this.#slow));
+      if (python.stage !== "idle") this.show(); // another widget has started it
     }
 
     /** The stage Python is in. */
