@@ -24,7 +24,10 @@ Values = dict[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A field that takes a whole number. ``high`` may depend on the fields before it."""
+    """A field that takes a whole number. ``high`` may depend on the fields before it.
+
+    With ``auto``, what readers see for 0, it may be left empty, and is 0 then.
+    """
 
     name: str
     label: str
@@ -34,6 +37,7 @@ class Whole:
     cursor: bool = False  # a place within the configuration, not part of it
     fits: Callable[[int, Values], bool] = lambda _value, _values: True
     hint: Accepted | None = None  # what is accepted, where a range does not say it
+    auto: str = ""
 
     def accepted(self, values: Values) -> Accepted:
         high = self.high if isinstance(self.high, int) else self.high(values)
@@ -41,11 +45,16 @@ class Whole:
 
     def read(self, text: str, values: Values) -> int | None:
         high = self.high if isinstance(self.high, int) else self.high(values)
+        if self.auto and not text:
+            text = "0"
         # int() would also take "１２", "1_0" and " 4 ".
         if not _WHOLE.fullmatch(text):
             return None
         value = int(text)
         return value if self.low <= value <= high and self.fits(value, values) else None
+
+    def shown(self, value: str | int) -> str:
+        return self.auto if self.auto and value == 0 else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,9 @@ class Choice:
 
     def read(self, text: str, _values: Values) -> str | None:
         return text if text in self.options else None
+
+    def shown(self, value: str | int) -> str:
+        return str(value)
 
 
 Field = Whole | Choice
@@ -137,7 +149,8 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
         values[f.name] = kept if fits else f.default
         wrong = f"「{shown(text)}」不行" if text.strip() else "没有填"
         accepted = f.accepted(values).chinese
-        says = f"{_spaced(f.label)}要填{_spaced(accepted)}；{wrong}，仍用 {values[f.name]}。"
+        still = _spaced(f.shown(values[f.name])).rstrip()
+        says = f"{_spaced(f.label)}要填{_spaced(accepted)}；{wrong}，仍用{still}。"
         notices.append(Notice(f.name, text, f.accepted(values), says))
     if former and notices and all(f.cursor or values[f.name] == former[f.name] for f in fields):
         # Nothing was taken, so nothing starts afresh: the cursor stays where it was.

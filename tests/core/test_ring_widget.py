@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -14,6 +13,7 @@ import widgets
 from py_core.errors import UnknownName
 from py_core.executor import run
 from py_core.schedules import SCHEMES, schedule
+from tests.core.frames import full, ids
 from widgets.ring.picture import picture, pips_path, places
 from widgets.ring.story import MODES
 from widgets.ring.widget import FIELDS, steps_of, walk
@@ -22,12 +22,6 @@ from widgets.state import parse
 
 def numbers(html: str, kind: str) -> list[int]:
     return [int(n) for n in re.findall(rf'data-{kind}(?:="\d+")?>(\d+)<', html)]
-
-
-def full(html: str) -> dict[str, str]:
-    found = re.search(r'data-full="([^"]*)"', html)
-    assert found
-    return dict(parse_qsl(found[1].replace("&amp;", "&")))
 
 
 @given(
@@ -42,6 +36,7 @@ def test_any_state_survives_its_own_query(
     mode: str, other: str, n: int, seed: int, predict: str, data
 ) -> None:
     fields = {"mode": mode, "with": other, "n": n, "seed": seed, "predict": predict, "g": 0}
+    fields["elements"] = data.draw(st.one_of(st.just(0), st.integers(n, 96)))
     fields["step"] = data.draw(st.integers(0, steps_of(fields)))
     fields["guess"] = data.draw(st.integers(0, n))
     state = parse(FIELDS, urlencode(fields))
@@ -120,7 +115,7 @@ def test_the_two_schemes_differ_in_time_and_busiest_card_not_in_total(n: int) ->
     naive, ring = (widgets.render("ring", f"mode={m}&n={n}&step={end}") for m in ("naive", "ring"))
 
     def tiles(html: str) -> list[int]:
-        return [int(t) for t in re.findall(r"<dd[^>]*>(\d+)<small>", html)]
+        return [int(t) for t in re.findall(r"<dd[^>]*>(\d+)<", html)]
 
     assert tiles(naive) == [end * n, (n - 1) * n, (n - 1) * n, end * n, end]
     assert tiles(ring) == [end, end, end, end * n, end]
@@ -154,20 +149,10 @@ def test_the_arithmetic_shown_is_the_arithmetic_done() -> None:
         assert all(int(a) + int(b) == int(s) for s, a, b in shown)
 
 
-class Ids(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen += [v for k, v in attrs if k == "id" and v]
-
-
 def test_two_copies_share_no_id() -> None:
-    ids = Ids()
-    ids.feed(widgets.render("ring", "n=x&bogus=1&other=2", "ring"))
-    ids.feed(widgets.render("ring", "n=x&bogus=1&other=2", "ring2"))
-    assert len(ids.seen) == len(set(ids.seen)) > 0
+    query = "n=x&bogus=1&other=2&mode=tree&with=ring"
+    seen = ids(*(widgets.render("ring", query, name) for name in ("ring", "ring2")))
+    assert len(seen) == len(set(seen)) > 50
 
 
 def test_walk_is_every_step_of_the_story_and_its_halves() -> None:
@@ -208,7 +193,7 @@ def test_two_schemes_on_the_same_data_stepped_together() -> None:
     html = widgets.render("ring", "mode=naive&with=tree&n=8&step=9")
     sums = re.findall(r"<tfoot>.*?</tfoot>", html, re.S)
     assert len(sums) == 2
-    answers = [re.findall(r"<td>(\d+)</td>", s) for s in sums]
+    answers = [re.findall(r'ring-sum">(\d+)<', s) for s in sums]
     assert answers[0] == answers[1]
     # The tree is done after 6 of the 14 steps and stays there.
     assert numbers(html, "sent")[8:] == [24, 8, 16, 8, 24, 8, 16, 8]
@@ -251,7 +236,7 @@ def test_a_guess_that_is_skipped_costs_nothing() -> None:
 @pytest.mark.parametrize("g", ["3", "5", "17", "x"])
 def test_a_node_size_that_does_not_divide_is_explained(g: str) -> None:
     html = widgets.render("ring", urlencode({"mode": "hierarchical", "n": 8, "g": g}))
-    assert "N 的约数，0 表示自动" in html
+    assert "N 的约数，空着就是自动" in html
     assert full(html)["g"] == "0"
 
 
@@ -294,3 +279,58 @@ def test_pips_of_runs() -> None:
     assert pips_path([True, True, False, True] + [False] * 12) == "M0 2h9M15 2h4"
     assert pips_path([False] * 8 + [True] * 8) == "M0 7h39"
     assert pips_path([False] * 16) == ""
+
+
+# Blocks of several numbers
+
+
+@pytest.mark.parametrize(
+    ("mode", "sent"),
+    [
+        ("ring", [27, 28, 28, 27, 26]),
+        ("naive", [68, 17, 17, 17, 17]),
+        ("reduce-scatter", None),
+        ("hierarchical", None),
+    ],
+)
+def test_the_ledger_counts_the_numbers_of_uneven_blocks(mode: str, sent: list[int] | None) -> None:
+    plan = schedule(mode, 5)
+    html = widgets.render("ring", f"mode={mode}&n=5&elements=17&step={len(plan.steps)}")
+    ledger = run(plan, 17, 7).finish().ledger
+    assert numbers(html, "sent") == ledger.sent == (sent or ledger.sent)
+    assert numbers(html, "total") == [68 if mode == "reduce-scatter" else 136]
+    assert numbers(html, "largest") == [0]
+    assert "验算通过" in html
+    assert html.count("<small> 个数</small>") == 3
+    assert "用时（传一个数算 1）" in html
+    assert "<small> 块</small>" not in html
+
+
+def test_blocks_show_their_numbers_or_how_many() -> None:
+    start = widgets.render("ring", "n=5&elements=17")
+    assert "17 个数切成 5 块：前 2 块各 4 个，后 3 块各 3 个。" in start
+    shown = re.findall(r'ring-value">([^<]*)<', start)
+    assert [len(s.split()) for s in shown] == [4, 4, 3, 3, 3] * 5
+    assert "把块 0（4 个数）发给" in widgets.render("ring", "n=5&elements=17&step=1")
+    assert "加 0 号" in widgets.render("ring", "n=5&elements=17&step=1")
+    many = widgets.render("ring", "n=4&elements=33")
+    assert re.findall(r'ring-value">([^<]*)<', many) == ["9 个数", *["8 个数"] * 3] * 4
+    assert "块 0 有 9 个，后 3 块各 8 个。" in many
+    assert "12 个数切成 4 块，每块 3 个。" in widgets.render("ring", "n=4&elements=12")
+
+
+def test_left_empty_every_block_is_one_number() -> None:
+    assert widgets.render("ring", "elements=&g=") == widgets.render("ring", "")
+    too_few = widgets.render("ring", "n=8&elements=7")
+    assert "N 到 96 之间的整数，空着就是每块一个数；「7」不行，仍用每块一个数。" in too_few
+    assert full(too_few)["elements"] == "0"
+
+
+def test_tasks_are_seen_at_the_end_of_their_run() -> None:
+    def seen(query: str) -> str:
+        return re.search(r'data-reached="([^"]*)"', widgets.render("ring", query))[1]
+
+    assert seen("") == seen("mode=naive&step=5") == seen("mode=tree&step=4") == ""
+    assert seen("mode=naive&step=6") == "naive"
+    assert seen("mode=naive&n=8&step=14") == "naive naive-8"
+    assert seen("n=3&step=4") == "ring"

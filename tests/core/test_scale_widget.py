@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -19,6 +18,7 @@ import widgets
 from build_tools import pack
 from py_core import evaluate, parse_scenario
 from tests import pyodide
+from tests.core.frames import full, ids
 from widgets.scale.widget import FIELDS, GUESSES, SCHEMES, STOPS, walk
 from widgets.state import parse
 
@@ -35,12 +35,6 @@ SCENARIOS = [
     for gradient in ("bf16", "fp32")
     for per_node in (1, 8)
 ]
-
-
-def full(html: str) -> dict[str, str]:
-    found = re.search(r'data-full="([^"]*)"', html)
-    assert found
-    return dict(parse_qsl(found[1].replace("&amp;", "&")))
 
 
 def figures(html: str) -> list[tuple[str, str]]:
@@ -203,21 +197,10 @@ def test_lines_that_cross_are_marked() -> None:
     assert at[256] < where[1] < at[1024]
 
 
-class Ids(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen += [v for k, v in attrs if k == "id" and v]
-
-
 def test_two_copies_share_no_id() -> None:
-    ids = Ids()
     query = "guess=neither&cards=x&time=on&cards_per_node=8&bogus=1&other=2"
-    ids.feed(widgets.render("scale", query, "scale"))
-    ids.feed(widgets.render("scale", query, "scale2"))
-    assert len(ids.seen) == len(set(ids.seen)) > 50
+    seen = ids(*(widgets.render("scale", query, name) for name in ("scale", "scale2")))
+    assert len(seen) == len(set(seen)) > 50
 
 
 def test_walk() -> None:

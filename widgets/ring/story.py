@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py_core.executor import block_bounds
 from py_core.schedules import Schedule, Step, Transfer
 
 MODES = {
@@ -47,15 +48,32 @@ def phase(plan: Schedule, step: Step | None) -> str:
     return f"机器{'之间' if across else '之内'} {step.phase}：{doing}"
 
 
-def sentence(plan: Schedule, step: Step | None) -> str:
-    """What happens in the step, with one transfer as the example."""
+def sentence(plan: Schedule, step: Step | None, elements: int = 0) -> str:
+    """What happens in the step, with one transfer as the example.
+
+    ``elements``: how many numbers each card has; 0 where every block is one number.
+    """
     n = plan.cards
     if step is None:
         if plan.starts_reduced:
-            return f"{n} 张卡各有一块已经集齐的和，别的块还空着。"
-        return f"{n} 张卡各有 {n} 块自己的数，只含自己的贡献。"
+            return f"{n} 张卡各有一块已经集齐的和，别的块还空着。{_cut(n, elements)}"
+        return f"{n} 张卡各有 {n} 块自己的数，只含自己的贡献。{_cut(n, elements)}"
     example = min(step.transfers, key=lambda t: (t.blocks, t.source))
-    return _all(plan, step) + _transfer(example, n)
+    return _all(plan, step) + _transfer(example, n, elements)
+
+
+def _cut(n: int, elements: int) -> str:
+    """How the numbers of a card are cut into blocks."""
+    if not elements:
+        return ""
+    size, longer = divmod(elements, n)
+    if not longer:
+        return f"{elements} 个数切成 {n} 块，每块 {size} 个。"
+    first = f"前 {longer} 块" if longer > 1 else "块 0"
+    rest = f"后 {n - longer} 块" if n - longer > 1 else f"块 {n - 1}"
+    each = "各" if longer > 1 else " 有"
+    other = "各" if n - longer > 1 else " 有"
+    return f"{elements} 个数切成 {n} 块：{first}{each} {size + 1} 个，{rest}{other} {size} 个。"
 
 
 def _all(plan: Schedule, step: Step) -> str:
@@ -73,13 +91,18 @@ def _all(plan: Schedule, step: Step) -> str:
     return f"{count} 张卡同时在发。比如 "
 
 
-def _transfer(t: Transfer, cards: int) -> str:
+def _transfer(t: Transfer, cards: int, elements: int) -> str:
+    count = ""
+    if elements:
+        bounds = block_bounds(elements, cards)
+        count = f"（{sum(bounds[b][1] - bounds[b][0] for b in t.blocks)} 个数）"
+    gap = "" if count else " "  # a bracket needs none
     if len(t.blocks) == 1:
-        what, same = f"块 {t.blocks[0]} ", "同一块"
+        what, same = f"块 {t.blocks[0]}{count}{gap}", "同一块"
     elif len(t.blocks) == cards:
-        what, same = f"全部 {cards} 块", "数"
+        what, same = f"全部 {cards} 块{count}", "数"
     else:
-        what, same = f"块 {'、'.join(map(str, t.blocks))} ", "同样几块"
+        what, same = f"块 {'、'.join(map(str, t.blocks))}{count}{gap}", "同样几块"
     takes = f"把它加到自己的{same}上" if t.op == "add" else "照抄下来"
     return f"{t.source} 号卡把{what}发给 {t.target} 号卡，{t.target} 号卡{takes}。"
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from py_core.errors import Accepted
-from py_core.executor import MAX_SEED, Cell, Run, run
+from py_core.executor import MAX_SEED, Block, Cell, Run, run
 from py_core.measured import available, measured, recorded
 from py_core.schedules import MAX_CARDS, MIN_CARDS, Schedule, Step, Transfer, schedule
 from py_core.units import display, number, unit
@@ -22,6 +22,8 @@ from widgets.tasks import Task
 LABEL = "all-reduce 步进器"
 COLOURED = 8  # up to so many cards, pips wear their cards' colours
 GUESSABLE = ("ring", "reduce-scatter", "all-gather")  # every card sends one block a step
+MOST_NUMBERS = 96  # per card; more would not fit
+SHOWN_NUMBERS = 4  # of a block; where one holds more, its size is shown
 LIMITS = (2, 4, 8, 16)  # cards of the bars that show where the naive scheme fails
 
 _COMPARED = {"": "不比较", **{m: label for m, label in MODES.items() if m != "limits"}}
@@ -48,7 +50,21 @@ FIELDS = (
         0,
         MAX_CARDS,
         fits=lambda g, values: g == 0 or int(values["n"]) % g == 0,
-        hint=Accepted("a divisor of N, or 0", "N 的约数，0 表示自动"),
+        hint=Accepted("a divisor of N, or nothing", "N 的约数，空着就是自动"),
+        auto="自动",
+    ),
+    Whole(
+        "elements",
+        "每张卡几个数",
+        0,
+        0,
+        MOST_NUMBERS,
+        fits=lambda e, values: e == 0 or e >= int(values["n"]),
+        hint=Accepted(
+            f"a whole number from N to {MOST_NUMBERS}, or nothing",
+            f"N 到 {MOST_NUMBERS} 之间的整数，空着就是每块一个数",
+        ),
+        auto="每块一个数",
     ),
     Whole("seed", "种子", 7, 0, MAX_SEED),
     Choice("with", "对照", "", _COMPARED),
@@ -109,9 +125,12 @@ def view(state: State) -> dict[str, Any]:
     total, done = steps_of(values), state.whole("step")
     shown = [str(m) for m in (values["mode"], values["with"]) if m not in ("", "limits")]
     runs = [_shown(mode, values, min(done, len(plan_of(mode, values).steps))) for mode in shown]
+    whole_blocks = not values["elements"]  # one number each, so that blocks can be counted
     counter = f"第 {done} 步，共 {total} 步"
     return {
         "cards": values["n"],
+        "unit": "块" if whole_blocks else "个数",
+        "clock": "用时（传一块算 1）" if whole_blocks else "用时（传一个数算 1）",
         "modes": [(m, label, m in STORY) for m, label in MODES.items()],
         "compared": _COMPARED,
         "hierarchical": "hierarchical" in shown,
@@ -200,7 +219,8 @@ def _why(state: State) -> str:
 def _shown(mode: str, values: Values, done: int) -> dict[str, Any]:
     """One scheme after ``done`` of its steps."""
     plan = plan_of(mode, values)
-    now = run(plan, plan.cards, int(values["seed"]))
+    elements = int(values["elements"])
+    now = run(plan, elements or plan.cards, int(values["seed"]))
     before = [list(row) for row in now.advance(max(done - 1, 0)).cells]
     step = plan.steps[done - 1] if done else None
     if step:
@@ -210,11 +230,12 @@ def _shown(mode: str, values: Values, done: int) -> dict[str, Any]:
         "mode": mode,
         "title": MODES[mode],
         "phase": phase(plan, step),
-        "says": sentence(plan, step) + milestone(plan, done),
+        "says": sentence(plan, step, elements) + milestone(plan, done),
         "picture": picture(n, step),
         "rows": [_row(now, before, step, card) for card in range(n)],
+        "several": now.block_size(0) > 1,
         "every": pips_path([True] * n),
-        "sums": [now.direct_sum(b)[0] for b in range(n)],
+        "sums": [_numbers(now.direct_sum(b), now.block_size(0)) for b in range(n)],
         "largest": now.max_difference,
         "only_own": mode == "reduce-scatter",
         "uneven": len({*ledger.sent}) > 1,
@@ -239,6 +260,11 @@ def _measured(mode: str, n: int) -> dict[str, Any] | None:
         )
     ]
     return {"rows": rows, "how": facts.how_chinese, "date": facts.date, "torch": facts.torch}
+
+
+def _numbers(block: Block, longest: int) -> str:
+    """A block's numbers, or how many they are where the longest block holds too many."""
+    return " ".join(map(str, block)) if longest <= SHOWN_NUMBERS else f"{len(block)} 个数"
 
 
 def _row(now: Run, before: list[list[Cell]], step: Step | None, card: int) -> dict[str, Any]:
@@ -273,13 +299,16 @@ def _cell(
     how = ""
     if arrivals and arrivals[0].op == "copy":
         how = f"抄 {arrivals[0].source} 号"
+    elif arrivals and now.block_size(0) > 1:
+        several = len(arrivals) > 1
+        how = f"加 {len(arrivals)} 张卡的" if several else f"加 {arrivals[0].source} 号"
     elif arrivals:
         came = [before[t.source][block].values[0] for t in arrivals]
         had = before[card][block].values[0]
         how = f"{had} + {came[0]}" if len(came) == 1 else f"{had} + {len(came)} 个数"
     has = [c in cell.contributions for c in range(cards)]
     return {
-        "value": cell.values[0] if cell.contributions else "空",
+        "value": _numbers(cell.values, now.block_size(0)) if cell.contributions else "空",
         "pips": has if cards <= COLOURED else [],
         "path": "" if cards <= COLOURED else pips_path(has),
         "holds": sum(has),
