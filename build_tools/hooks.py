@@ -1,8 +1,8 @@
 """MkDocs events, wired to the code that does the work. Nothing else lives here.
 
 MkDocs does not reload what a hook has imported. So every build starts by forgetting our
-packages, and the modules are imported inside the events; then an edit in py_core shows
-at once under ``mkdocs serve``.
+packages, if one of their files has changed, and the modules are imported inside the events;
+then an edit in py_core shows at once under ``mkdocs serve``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ("py_core", "widgets", "build_tools", "docs/data")
 # Only loggers below "mkdocs." count for --strict.
 log = logging.getLogger("mkdocs.hooks.lesson")
 
@@ -27,6 +28,12 @@ _build = SimpleNamespace()  # what one build hands from event to event
 
 
 def _forget() -> None:
+    """Forget our packages, unless nothing of them or their data was edited since."""
+    found = (f for folder in SOURCES for f in (ROOT / folder).rglob("*") if f.is_file())
+    stamps = {f: f.stat().st_mtime_ns for f in found if "__pycache__" not in f.parts}
+    if stamps == getattr(_build, "stamps", None):
+        return
+    _build.stamps = stamps
     for name in list(sys.modules):
         if name.split(".")[0] in ("py_core", "widgets", "build_tools") and name != __name__:
             del sys.modules[name]
@@ -46,25 +53,36 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _forget()
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
+    _build.problems, _build.broken = 0, ""
+    try:
+        _prepare(config)
+    except Exception as error:
+        from build_tools.faults import told
+
+        if not _build.serving:
+            raise PluginError(told(error)) from error
+        # An author is at work: say it in every page until it is mended.
+        _build.broken = told(error)
+        log.error(_build.broken)
+    return config
+
+
+def _prepare(config: MkDocsConfig) -> None:
     from py_core import facts
-    from py_core.errors import LessonError
     from py_core.model import ANCHOR, load_model
 
-    try:  # data that cannot be read is said once, not by every figure
-        _ = load_model(ANCHOR).inventory
-        facts.ids()
-        from build_tools import assets, pack
-        from build_tools.numbers import Numbers
-        from build_tools.prose import LessonExtension
-    except LessonError as error:
-        raise PluginError(str(error)) from error
+    # Data that cannot be read is said once, not by every figure.
+    _ = load_model(ANCHOR).inventory
+    facts.ids()
+    from build_tools import assets, pack
+    from build_tools.numbers import Numbers
+    from build_tools.prose import LessonExtension
+    from py_core.claims import claims
+    from py_core.quantity import names
 
-    _build.problems = 0
+    names(), claims()  # a module of figures that cannot be imported, likewise
     _build.assets = assets.collect(ROOT)
-    try:
-        _build.packs = pack.make(ROOT, ROOT / ".cache")
-    except pack.PackError as error:
-        raise PluginError(str(error)) from error
+    _build.packs = pack.make(ROOT, ROOT / ".cache")
     manifest = assets.manifest(_build.assets, pack.boot(_build.packs))
     _build.extension = LessonExtension(runtime=manifest)
     _build.page_assets = {}
@@ -75,10 +93,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         script = ExtraScriptValue(path)
         script.defer = True
         config.extra_javascript.append(script)
-    return config
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if _build.broken:
+        return markdown
     from build_tools import prose
 
     depth = page.url.count("/")
@@ -87,7 +106,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    from build_tools import banner, problems
+    from build_tools import banner
+
+    if _build.broken:
+        return banner.of_everything(_build.broken) + html
+    from build_tools import problems
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
@@ -109,6 +132,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
     """All pages are converted: now stop, having shown the problems of every page, or fill in
     what rests on all of them."""
+    if _build.broken:
+        return env
     if _build.problems and not _build.serving:
         raise PluginError(f"{_build.problems} problem(s) in the pages, see above")
     _build.document = _build.numbers.document()
@@ -133,6 +158,8 @@ def _list_figures(pages: list[Page]) -> None:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
+    if _build.broken:
+        return
     from build_tools import numbers, pack
 
     site = Path(config.site_dir)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from html import unescape
+from types import ModuleType
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -38,6 +39,7 @@ from markdown.util import AtomicString
 import widgets
 from build_tools import tasks
 from build_tools.calls import Call, parse_call
+from build_tools.faults import told
 from build_tools.references import References
 from build_tools.source import Source
 from py_core import facts
@@ -232,6 +234,16 @@ def claim(page: Page, written: str, call: Call, text: str) -> Element:
     return span
 
 
+@lru_cache(maxsize=64)  # under `mkdocs serve` every edit of a page asks for them again
+def _frames(module: ModuleType, element_id: str, base: str) -> bytes:
+    """The script with the frames of a widget's walk, which a page loads."""
+    frames = {frame.key(module, q): frame.frame(module, q, element_id, base) for q in module.walk()}
+    return (
+        f"(globalThis.lessonFrames??={{}})[{json.dumps(element_id)}]="
+        f"{json.dumps(frames, ensure_ascii=False, separators=(',', ':'))};"
+    ).encode()
+
+
 def widget(page: Page, runtime: str, written: str, call: Call) -> str:
     """A widget's element, its prerendered frames registered as an asset of the page.
 
@@ -252,13 +264,7 @@ def widget(page: Page, runtime: str, written: str, call: Call) -> str:
     first = Panels()
     frame.frame(module, query, element_id, page.base, first)
     page.opened.append(Opened(written, element_id, module.LABEL, first.shown))
-    frames = {
-        frame.key(module, q): frame.frame(module, q, element_id, page.base) for q in module.walk()
-    }
-    code = (
-        f"(globalThis.lessonFrames??={{}})[{json.dumps(element_id)}]="
-        f"{json.dumps(frames, ensure_ascii=False, separators=(',', ':'))};"
-    ).encode()
+    code = _frames(module, element_id, page.base)
     path = f"assets/frames/{element_id}.{sha256(code).hexdigest()[:12]}.js"
     page.assets[path] = code
     return frame.element(module, query, element_id, page.base, runtime, path)
@@ -481,8 +487,8 @@ class LessonExtension(Extension):
         self.page.seen[written] += 1
         try:
             return make()
-        except LessonError as error:
-            self.page.problems.append(Problem(written, str(error), nth))
+        except Exception as error:  # bad input, or a formula that fails: both are told where
+            self.page.problems.append(Problem(written, told(error), nth))
         return None
 
 

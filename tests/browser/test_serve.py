@@ -163,6 +163,40 @@ def test_a_change_in_a_widget_reaches_the_browser(page: Page, origin: str, proje
     expect(page.locator("#ring tfoot th")).to_have_text("正确答案")
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        (
+            "py_core/quantities/allreduce.py",
+            "from py_core.quantity import",
+            "from py_core.quantitty import",
+            "py_core/quantities/allreduce.py:",
+        ),
+        ("py_core/units.py", "def unit(", "def unit((", "py_core/units.py:"),
+        (
+            "docs/data/anchor-model.json",
+            '"num_hidden_layers": 64',
+            '"num_hidden_layers": 0',
+            "docs/data/anchor-model.json: /config/text_config/num_hidden_layers",
+        ),
+    ],
+    ids=["import", "syntax", "data"],
+)
+def test_broken_code_and_data_are_a_banner_too(
+    page: Page, origin: str, project: Path, file: str, old: str, new: str, says: str
+) -> None:
+    edited(project / file, old, new)
+    banner = page.get_by_role("alert")
+    expect(banner).to_contain_text(says, timeout=READY * 1000)
+    assert says in (project / "serve.log").read_text(encoding="utf-8")
+    page.goto(f"{origin}/figures/")
+    expect(banner).to_contain_text(says)
+    page.goto(f"{origin}/data-parallel/")
+    edited(project / file, new, old)
+    expect(page.locator("#ring[data-alive]")).to_be_visible(timeout=READY * 1000)
+    expect(banner).to_have_count(0)
+
+
 def test_an_error_is_a_banner_and_goes_when_mended(page: Page, origin: str, project: Path) -> None:
     file = project / "docs/data-parallel.md"
     edited(file, '{{ q("state.bytes") }}', '{{ q("state.byts") }}，也就是 444.5 GB')

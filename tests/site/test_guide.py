@@ -11,7 +11,6 @@ from types import ModuleType
 
 import jinja2
 import pytest
-
 from markdown import Markdown
 
 from build_tools import lint
@@ -44,7 +43,7 @@ def titled(title: str) -> str:
 def problems(text: str) -> list[str]:
     extension = LessonExtension()
     extension.page = Page(path="page.md")
-    Markdown(extensions=["tables", "attr_list", extension]).convert(text)
+    Markdown(extensions=["tables", "attr_list", "md_in_html", extension]).convert(text)
     return [f"docs/{extension.page.path}:{f}" for f in find(extension.page, text)]
 
 
@@ -53,6 +52,7 @@ def test_there_are_examples_of_everything() -> None:
     for call in ('q("', "cards=", "unit=", "digits=", 'fact("', 'cite("', 'lit("', 'widget("'):
         assert call in everything
     assert "{% claim" in everything
+    assert "<figcaption markdown>" in everything
     assert len(PAIRS) == 2
 
 

@@ -9,8 +9,10 @@ from markdown import Markdown
 
 from build_tools.calls import parse_call
 from build_tools.prose import LessonExtension, Page, locate
+from py_core import quantity
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
+from py_core.terms import Term
 
 
 def convert(text: str, **page: object) -> tuple[str, Page]:
@@ -64,7 +66,7 @@ def panels(html: str) -> dict[str, str]:
 
 
 def test_its_panel_goes_down_to_the_config() -> None:
-    html, page = convert('# 梯度 {#a}\n\n{{ q("ring.sent_per_card") }}', base="../")
+    html, _ = convert('# 梯度 {#a}\n\n{{ q("ring.sent_per_card") }}', base="../")
     sent = evaluate("ring.sent_per_card")
     panel = panels(html)["fig-ring-sent-per-card"]
     assert f"{sent.formula} " in panel
@@ -163,7 +165,7 @@ def test_a_true_claim_is_marked_and_its_figures_live() -> None:
     assert page.claimed[0].verdict.holds
     assert 'data-claim="comm_exceeds_backward" data-set="tokens=4096"' in html
     assert "<strong>久</strong>" in html
-    assert ">1.94 s</button></span>。" in html
+    assert ">1.94 s</button>。</span></span>" in html
 
 
 def test_a_false_claim_is_a_problem_that_shows_its_quantities() -> None:
@@ -230,6 +232,21 @@ def test_what_cannot_be_computed_is_a_problem(written: str, says: str) -> None:
     (problem,) = page.problems
     assert problem.written == written
     assert says in problem.says
+
+
+def test_a_formula_that_fails_is_told_at_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_at: quantity.At) -> Term:
+        raise ZeroDivisionError("division by zero")
+
+    evaluate("cards")
+    monkeypatch.setattr(quantity, "_DECLARED", dict(quantity._DECLARED))
+    quantity.quantity("a.broken", "GB", "算不出来")(fails)
+    _, page = convert('一 {{ q("a.broken") }}，二 {{ q("nope") }}')
+    first, second = page.problems
+    assert first.written == '{{ q("a.broken") }}'
+    here = r"tests/site/test_prose\.py:[0-9]+: ZeroDivisionError: division by zero"
+    assert re.fullmatch(here, first.says)
+    assert "nope" in second.says
 
 
 def test_all_problems_of_a_page_with_their_lines() -> None:
