@@ -59,6 +59,7 @@
     const panel = /** @type {Element} */ (event.target).closest(".panel:popover-open");
     const next = /** @type {FocusEvent} */ (event).relatedTarget;
     if (!(panel instanceof HTMLElement) || !(next instanceof Element)) return;
+    if (panel.contains(next)) return;
     const deeper = next.closest(".panel:popover-open");
     if (deeper instanceof HTMLElement && panel.contains(openedBy.get(deeper) ?? null)) return;
     if (openedBy.get(panel) === next) return; // whose click closes it
