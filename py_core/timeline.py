@@ -485,9 +485,14 @@ class Timeline:
         return self.seconds(last.start + max(self._pass, self._last if last.sends else 0))
 
     @property
-    def break_even_tokens(self) -> int:
-        """The least whole tokens at which the communication is shorter than the backward."""
+    def break_even_tokens(self) -> int | None:
+        """The least whole tokens at which the communication is shorter than the backward.
+
+        None where there is none, or where no bandwidth limits it.
+        """
         setting = self.setting
+        if not self.communication:
+            return None
         per_token = Fraction(4 * self.plan.work, self.plan.unit) / setting.flops
         return int(self.communication / (len(self.passes) * per_token)) + 1
 
