@@ -4,6 +4,7 @@
     lesson value NAME --set k=v     one figure with its formula and inputs
     lesson values                   all figures by name
     lesson steps SCHEME             a collective, step by step, with its ledger
+    lesson timeline                 the backward and its buckets on one time axis
     lesson claims                   which statements hold
     lesson numbers                  the figures of all pages, and where they stand
     lesson facts                    what papers printed, and which pages rest on it
@@ -18,7 +19,7 @@ Imports stand inside functions where a command can do without them: a script cal
 ``lesson`` many times and waits for each.
 """
 
-from build_tools.cli import compute, pages
+from build_tools.cli import compute, pages, timeline
 from build_tools.cli.shell import app
 
-__all__ = ["app", "compute", "pages"]
+__all__ = ["app", "compute", "pages", "timeline"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import cos, hypot, pi, sin
 from typing import Any
+
+from markupsafe import Markup
 
 from py_core.schedules import Step
 
@@ -100,7 +103,22 @@ def _arrow(a: Point, b: Point, cards: int) -> tuple[str, Point, Point]:
     return f"M {start} Q {bend} {end}", start, rest
 
 
-PITCH, ROW = 5, 8  # pips are dashes of a thick line: 4 long, 1 apart, 8 a row
+COLOURED = 8  # up to so many cards, pips wear their cards' colours
+PITCH, ROW = 5, 8  # beyond, pips are dashes of a thick line: 4 long, 1 apart, 8 a row
+
+
+@lru_cache(maxsize=4_096)
+def pips(holds: frozenset[int], cards: int) -> Markup:
+    """Whose contributions a cell holds. Cells of a frame share few sets, so each is made once."""
+    words = f'role="img" aria-label="含 {len(holds)} 张卡的贡献"'
+    if cards <= COLOURED:
+        each = "".join(
+            f'<i class="pip card-{c}{" has" if c in holds else ""}"></i>' for c in range(cards)
+        )
+        return Markup(f'<span class="pips" {words}>{each}</span>')
+    every, held = ([c in some for c in range(cards)] for some in (range(cards), holds))
+    paths = f'<path class="none" d="{pips_path(every)}"/><path d="{pips_path(held)}"/>'
+    return Markup(f'<svg class="pips-path" viewBox="0 0 39 9" {words}>{paths}</svg>')
 
 
 def pips_path(has: list[bool]) -> str:

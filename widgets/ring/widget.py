@@ -14,13 +14,12 @@ from py_core.executor import MAX_SEED, Block, Cell, Run, run
 from py_core.measured import available, measured, recorded
 from py_core.schedules import MAX_CARDS, MIN_CARDS, Schedule, Step, Transfer, schedule
 from py_core.units import display, number, unit
-from widgets.ring.picture import picture, pips_path
+from widgets.ring.picture import picture, pips
 from widgets.ring.story import MODES, STORY, milestone, phase, sentence
 from widgets.state import Choice, State, Values, Whole
 from widgets.tasks import Task
 
 LABEL = "all-reduce 步进器"
-COLOURED = 8  # up to so many cards, pips wear their cards' colours
 GUESSABLE = ("ring", "reduce-scatter", "all-gather")  # every card sends one block a step
 MOST_NUMBERS = 96  # per card; more would not fit
 SHOWN_NUMBERS = 4  # of a block; where one holds more, its size is shown
@@ -234,7 +233,6 @@ def _shown(mode: str, values: Values, done: int) -> dict[str, Any]:
         "picture": picture(n, step),
         "rows": [_row(now, before, step, card) for card in range(n)],
         "several": now.block_size(0) > 1,
-        "every": pips_path([True] * n),
         "sums": [_numbers(now.direct_sum(b), now.block_size(0)) for b in range(n)],
         "largest": now.max_difference,
         "only_own": mode == "reduce-scatter",
@@ -306,12 +304,10 @@ def _cell(
         came = [before[t.source][block].values[0] for t in arrivals]
         had = before[card][block].values[0]
         how = f"{had} + {came[0]}" if len(came) == 1 else f"{had} + {len(came)} 个数"
-    has = [c in cell.contributions for c in range(cards)]
     return {
         "value": _numbers(cell.values, now.block_size(0)) if cell.contributions else "空",
-        "pips": has if cards <= COLOURED else [],
-        "path": "" if cards <= COLOURED else pips_path(has),
-        "holds": sum(has),
+        "pips": pips(cell.contributions, cards),
+        "holds": len(cell.contributions),
         "sends": sends,
         "receives": bool(arrivals),
         "how": how,

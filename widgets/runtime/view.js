@@ -6,8 +6,9 @@
   const isPlayer = (node) => node instanceof Element && node.hasAttribute("data-player");
 
   const callbacks = {
-    /** @param {Node} node */
-    beforeNodeMorphed: (node) => !isPlayer(node),
+    // What is equal need not be gone through: most of a frame is, and the browser sees it at once.
+    /** @param {Node} node @param {Node} next */
+    beforeNodeMorphed: (node, next) => !isPlayer(node) && !node.isEqualNode(next),
     /** @param {string} name @param {Element} element */
     beforeAttributeUpdated: (name, element) => name !== "open" || element.localName !== "details",
   };
@@ -21,6 +22,9 @@
       // Morphing changes attributes; what a control holds now is a property of its own.
       for (const input of view.querySelectorAll("input")) {
         input.value = input === slider ? place : input.defaultValue;
+      }
+      for (const option of view.querySelectorAll("select:not([data-speed]) option")) {
+        /** @type {HTMLOptionElement} */ (option).selected = option.hasAttribute("selected");
       }
     },
 
