@@ -44,6 +44,7 @@ def collect(root: Path) -> Assets:
     assets = Assets()
     styles = [
         root / "build_tools/lesson.css",
+        root / "build_tools/figures.css",
         root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),
