@@ -163,7 +163,7 @@ def test_reload_and_a_pasted_link_restore_the_state(
     for _ in range(3):
         page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 10)
-    assert page.url == origin + LESSON + "?ring.n=6&ring.step=3"
+    expect(page).to_have_url(origin + LESSON + "?ring.n=6&ring.step=3")
     text, link = frame_text(page), page.url
     page.reload()
     at_step(page, 3, 10)
@@ -246,10 +246,10 @@ def test_other_parts_of_the_address_stay(lesson: Lesson, origin: str) -> None:
     at_step(page, 2, 6)
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 6)
-    assert page.url == origin + LESSON + "?cards=64&ring.step=3#stepper"
+    expect(page).to_have_url(origin + LESSON + "?cards=64&ring.step=3#stepper")
     page.locator("#ring").get_by_role("button", name="最前").click()
     at_step(page, 0, 6)
-    assert page.url == origin + LESSON + "?cards=64#stepper"
+    expect(page).to_have_url(origin + LESSON + "?cards=64#stepper")
 
 
 def test_back_leaves_the_page_in_one_press(page: Page, origin: str) -> None:
@@ -274,7 +274,7 @@ def test_a_bad_number_says_so_and_changes_nothing(lesson: Lesson, origin: str, t
     expect(notice).to_contain_text("卡数 N 要填 2 到 16 之间的整数")
     expect(page.locator("#ring-n")).to_have_value(typed)
     at_step(page, 2, 6)
-    assert page.url == origin + LESSON + "?ring.step=2"
+    expect(page).to_have_url(origin + LESSON + "?ring.step=2")
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 3, 6)
     expect(notice).to_have_count(0)
@@ -305,7 +305,7 @@ def test_keys(lesson: Lesson) -> None:
     address = page.url
     for key in "np,.sf/":
         page.keyboard.press(key)
-    assert page.url == address
+    expect(page).to_have_url(address)
     expect(page.locator("#__search")).not_to_be_checked()
 
 
@@ -376,7 +376,7 @@ def test_under_a_sub_path(page: Page, origin: str) -> None:
     at_step(page, 1, 6)
     set_cards(page, 3)
     at_step(page, 0, 4)
-    assert page.url == origin + SUB_PATH + "data-parallel/?ring.n=3"
+    expect(page).to_have_url(origin + SUB_PATH + "data-parallel/?ring.n=3")
 
 
 def test_without_javascript(browser: Browser, origin: str) -> None:

@@ -59,7 +59,7 @@ def test_a_guess_is_answered_and_stays(page: Page, origin: str) -> None:
     page.locator("#scale-cards-slider").press("End")
     shows(page, "cards=1024")
     expect(truth).to_contain_text("没猜中")
-    assert page.url == origin + LESSON + "?scale.cards=1024&scale.guess=ring-doubles"
+    expect(page).to_have_url(origin + LESSON + "?scale.cards=1024&scale.guess=ring-doubles")
     text = page.locator("#scale [data-view]").inner_text()
     page.reload()
     shows(page, "cards=1024")
@@ -85,7 +85,7 @@ def test_the_slider_by_keyboard_needs_no_python(page: Page, origin: str, watch: 
         expect(slider).to_be_focused()
         expect(page.locator("#scale-cards")).to_have_value(str(cards))
         shows(page, f"cards={cards}")
-    assert page.url == origin + LESSON + "?scale.cards=16&scale.guess=skip"
+    expect(page).to_have_url(origin + LESSON + "?scale.cards=16&scale.guess=skip")
     expect(page.locator("#scale")).to_have_attribute("python", "failed")
     watch.messages[:] = [m for m in watch.messages if "net::ERR_FAILED" not in m]
 
@@ -170,7 +170,7 @@ def test_two_copies_keep_apart(page: Page, origin: str) -> None:
     page.locator(f"#{SECOND}-cards-slider").press("End")
     expect(page.locator(f"#{SECOND}-cards")).to_have_value("1024")
     expect(page.locator("#scale-cards")).to_have_value("8")
-    assert page.url == f"{origin}{LESSON}?scale.guess=skip&{SECOND}.cards=1024"
+    expect(page).to_have_url(f"{origin}{LESSON}?scale.guess=skip&{SECOND}.cards=1024")
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
     assert len(ids) == len(set(ids))
 

@@ -6,6 +6,7 @@ Every scheme is executed by the one executor; the view only shows its cells and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,9 +29,12 @@ LIMITS = (2, 4, 8, 16)  # cards of the bars that show where the naive scheme fai
 _COMPARED = {"": "不比较", **{m: label for m, label in MODES.items() if m != "limits"}}
 
 
+_plan = lru_cache(maxsize=64)(schedule)  # a frame asks for the same plan several times
+
+
 def plan_of(mode: object, values: Values) -> Schedule:
     node = int(values["g"]) or None
-    return schedule(str(mode), int(values["n"]), node if mode == "hierarchical" else None)
+    return _plan(str(mode), int(values["n"]), node if mode == "hierarchical" else None)
 
 
 def steps_of(values: Values) -> int:

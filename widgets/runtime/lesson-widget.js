@@ -308,10 +308,13 @@
       this.#announce(linked);
     }
 
-    /** The address carries what differs from the page's own first frame. */
+    /**
+     * The address carries what differs from the page's own first frame. Browsers take their time
+     * over it, and the reader waits for the frame: so the frame comes first.
+     */
     #writeURL() {
       this.#writtenAt = performance.now();
-      toAddress(this.id, this.#initial, this.#shown);
+      setTimeout(() => this.isConnected && toAddress(this.id, this.#initial, this.#shown));
     }
 
     // Words
