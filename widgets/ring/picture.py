@@ -9,11 +9,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from py_core.schedules import Step
+from py_core.schedules import Step, Transfer
 
+ROOMY = 6  # up to so many cards, a parcel has room for a word beside its number
 MOST_PARCELS = 16  # beyond that the arrows say enough
 BOW = 0.10  # how far an arrow bends, as a share of its length; opposite ones part
-REST = 0.42  # where on its arrow a parcel lies
+REST = 0.42  # where on its arrow a parcel lies,
+NEAR = 0.27  # and where, if others come towards it or cross its way
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,21 @@ def picture(cards: int, step: Step | None) -> dict[str, Any]:
     at = places(cards)
     width, height = card_size(cards)
     transfers = step.transfers if step else ()
-    arrows = [_arrow(at[t.source], at[t.target], cards) for t in transfers]
+    pairs = {(t.source, t.target) for t in transfers}
+    arrows = [
+        _arrow(at[t.source], at[t.target], cards, NEAR if _meets(t, pairs, cards) else REST)
+        for t in transfers
+    ]
+    labels = [_label(t.blocks, cards) for t in transfers]
     parcels = [
         {
             "at": rest,
             "path": f"M {start - rest} L 0 0",
-            "label": _label(t.blocks, cards),
+            "label": label,
+            "width": 8 + sum(8 if c.isascii() else 12 for c in label),
             "card": t.source % 8,
         }
-        for t, (_, start, rest) in zip(transfers, arrows, strict=True)
+        for t, label, (_, start, rest) in zip(transfers, labels, arrows, strict=True)
     ]
     return {
         "width": canvas(cards)[0],
@@ -81,11 +89,17 @@ def _label(blocks: tuple[int, ...], cards: int) -> str:
         return "全部"
     if len(blocks) > 1:
         return f"{len(blocks)} 块"
-    return f"块 {blocks[0]}" if cards <= 8 else str(blocks[0])
+    return f"块 {blocks[0]}" if cards <= ROOMY else str(blocks[0])
 
 
-def _arrow(a: Point, b: Point, cards: int) -> tuple[str, Point, Point]:
-    """A bent arrow from card to card: its path, its start, and where its parcel rests."""
+def _meets(t: Transfer, pairs: set[tuple[int, int]], cards: int) -> bool:
+    """Whether others go the opposite way, or through the middle as this one does."""
+    across = min((t.source - t.target) % cards, (t.target - t.source) % cards) > cards / 4
+    return (t.target, t.source) in pairs or (across and len(pairs) > 1)
+
+
+def _arrow(a: Point, b: Point, cards: int, t: float) -> tuple[str, Point, Point]:
+    """A bent arrow from card to card: its path, its start, and its parcel's place at ``t``."""
     width, height = card_size(cards)
     dx, dy = b.x - a.x, b.y - a.y
     length = hypot(dx, dy)
@@ -95,7 +109,6 @@ def _arrow(a: Point, b: Point, cards: int) -> tuple[str, Point, Point]:
     start = Point.at(a.x + dx * gap, a.y + dy * gap)
     end = Point.at(b.x - dx * gap, b.y - dy * gap)
     bend = Point.at((a.x + b.x) / 2 + dy * BOW, (a.y + b.y) / 2 - dx * BOW)
-    t = REST
     rest = Point.at(
         (1 - t) ** 2 * start.x + 2 * t * (1 - t) * bend.x + t**2 * end.x,
         (1 - t) ** 2 * start.y + 2 * t * (1 - t) * bend.y + t**2 * end.y,

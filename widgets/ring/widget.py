@@ -128,12 +128,11 @@ def view(state: State) -> dict[str, Any]:
     total, done = steps_of(values), state.whole("step")
     shown = [str(m) for m in (values["mode"], values["with"]) if m not in ("", "limits")]
     runs = [_shown(mode, values, min(done, len(plan_of(mode, values).steps))) for mode in shown]
-    whole_blocks = not values["elements"]  # one number each, so that blocks can be counted
+    unit = "个数" if values["elements"] else "块"  # blocks of one number can be counted
     counter = f"第 {done} 步，共 {total} 步"
     return {
         "cards": values["n"],
-        "unit": "块" if whole_blocks else "个数",
-        "clock": "用时（传一块算 1）" if whole_blocks else "用时（传一个数算 1）",
+        "unit": unit,
         "modes": [(m, label, m in STORY) for m, label in MODES.items()],
         "compared": _COMPARED,
         "hierarchical": "hierarchical" in shown,
@@ -303,11 +302,11 @@ def _cell(
         how = f"抄 {arrivals[0].source} 号"
     elif arrivals and now.block_size(0) > 1:
         several = len(arrivals) > 1
-        how = f"加 {len(arrivals)} 张卡的" if several else f"加 {arrivals[0].source} 号"
+        how = f"加 {len(arrivals)} 张卡" if several else f"加 {arrivals[0].source} 号"
     elif arrivals:
         came = [before[t.source][block].values[0] for t in arrivals]
         had = before[card][block].values[0]
-        how = f"{had} + {came[0]}" if len(came) == 1 else f"{had} + {len(came)} 个数"
+        how = f"{had} + {came[0]}" if len(came) == 1 else f"加 {len(came)} 张"
     return {
         "value": _numbers(cell.values, now.block_size(0)) if cell.contributions else "空",
         "pips": pips(cell.contributions, cards),
@@ -327,7 +326,7 @@ def _limit(n: int) -> dict[str, Any]:
         "cards": n,
         "times": received[0] // received[1],
         "bars": [
-            {"who": who, "blocks": blocks, "width": round(300 * blocks / most, 1), "first": i == 0}
+            {"who": who, "blocks": blocks, "width": round(280 * blocks / most, 1), "first": i == 0}
             for i, (who, blocks) in enumerate(bars)
         ],
     }
