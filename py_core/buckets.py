@@ -27,7 +27,7 @@ from itertools import groupby
 from math import lcm
 from typing import Final
 
-from py_core.inventory import ALL, NONE, Inventory, Tensor
+from py_core.inventory import ALL, DTYPE_BYTES, NONE, Inventory, Tensor
 
 MIB: Final = 1 << 20
 FIRST_CAP: Final = MIB  # of the first bucket, where the cap is DDP's own default
@@ -46,13 +46,14 @@ UNUSED: Final = ("static", "find-unused", "error", "absent")
 class Cut:
     """All that decides which gradient is in which bucket. ``cap`` in bytes.
 
+    ``gradient_bytes``: of one element; None as many as the tensor's own dtype has.
     ``tied``: whether embedding and head share a tensor; None as the model has it.
     ``order``: one of :data:`ORDERS`; the two differ only inside a layer, by a matrix or two.
     ``flipped``: after the buckets were made, the layers began to run in the opposite order.
     """
 
     inventory: Inventory
-    gradient_bytes: int = 2
+    gradient_bytes: int | None = 2
     cap: int = DEFAULT_CAP
     first_iteration: bool = False
     unused: str = "static"
@@ -90,6 +91,10 @@ class Segment:
     step: int = 0
     expert: int = 0
     turn: int = 1
+
+    def bytes_each(self, gradient_bytes: int | None) -> int:
+        """Bytes of one tensor's gradient; see :class:`Cut`."""
+        return self.numel * (gradient_bytes or DTYPE_BYTES[self.entries[0].dtype])
 
     def name(self, ordinal: int) -> str:
         """Name of a single tensor, as the checkpoint spells it."""
@@ -335,7 +340,7 @@ class _Closed:
 
 
 def assign(
-    segments: Iterable[Segment], gradient_bytes: int, limits: Sequence[int | None]
+    segments: Iterable[Segment], gradient_bytes: int | None, limits: Sequence[int | None]
 ) -> list[_Closed]:
     """DDP's rule: walk, add, close at ``limit`` or more. One open bucket per dtype.
 
@@ -359,13 +364,13 @@ def _walk(
     segment: Segment,
     position: int,
     account: tuple[_Open, list[int]],
-    gradient_bytes: int,
+    gradient_bytes: int | None,
     limits: Sequence[int | None],
     closed: list[_Closed],
 ) -> None:
     """Adds one segment; many buckets that come out alike are closed at once."""
     bucket, began = account
-    each, start = segment.numel * gradient_bytes, 0
+    each, start = segment.bytes_each(gradient_bytes), 0
     while start < segment.count:
         if not bucket.pieces:
             began[:] = [position + start]

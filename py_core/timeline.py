@@ -60,6 +60,7 @@ class Setting:
     - ``hierarchical``: reduce inside each node, ring across, gather inside; else one ring
       over all cards, at ``bandwidth`` (at ``node_bandwidth`` where one node holds them all)
     - ``tokens``: per card and micro-batch, 0 or more
+    - ``gradient_bytes``: of one element; None as many as each tensor's own dtype has
     - ``bucket_cap``: DDP's own 25 MiB makes the first bucket 1 MiB, any other cap does not
     - ``sending``: ``buckets`` as DDP does in steady state, ``sync`` the same buckets after
       the backward, or DDP's ``first-iteration``
@@ -86,7 +87,7 @@ class Setting:
     hierarchical: bool = False
     flops: Fraction = Fraction(400 * 10**12)
     tokens: int = 4096
-    gradient_bytes: int = 2
+    gradient_bytes: int | None = 2
     bucket_cap: int = DEFAULT_CAP
     sending: str = "buckets"
     unused: str = "static"
@@ -99,6 +100,8 @@ class Setting:
     def __post_init__(self) -> None:
         for name, low, high in _WHOLE:
             value = getattr(self, name)
+            if name == "gradient_bytes" and value is None:
+                continue
             if type(value) is not int or not low <= value <= high:
                 raise ScenarioError(name, value, whole(low, high))
         for name in ("bandwidth", "node_bandwidth", "flops"):
@@ -296,7 +299,7 @@ class Bucket:
     hidden: Fraction
     exposed: Fraction
     pieces: tuple[Piece, ...]
-    gradient_bytes: int
+    gradient_bytes: int | None
 
     @property
     def tensor_count(self) -> int:
@@ -305,7 +308,7 @@ class Bucket:
     def tensors(self) -> Iterator[tuple[str, int]]:
         """Each single tensor: name and bytes of its gradient."""
         for piece in self.pieces:
-            each = piece.segment.numel * self.gradient_bytes
+            each = piece.segment.bytes_each(self.gradient_bytes)
             yield from ((name, each) for name in piece.names())
 
 

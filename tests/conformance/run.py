@@ -2,8 +2,9 @@
 
 ``make conformance`` runs this with any Python. It builds an environment of its own
 (Python 3.11, torch CPU and transformers by plain pip) under ``.cache/conformance``, once,
-and runs in it ``record.py`` (parameters, arrival order: fixtures) and ``collectives.py``
-(bytes sent: ``docs/data/measured.json``), or only those named as arguments. A difference is
+and runs in it ``record.py`` (parameters, arrival order: fixtures), ``collectives.py``
+(bytes sent: ``docs/data/measured.json``) and ``ddp.py`` (DDP's buckets: a fixture; whether
+ranks stay alike: ``docs/data/ddp.json``), or only those named as arguments. A difference is
 shown and the exit status is 1; a file is written only with ``--record``, or where there is
 none. The ordinary tests read only what was recorded. Standard library only, and re-runnable:
 nothing is installed twice.
@@ -20,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CACHE = CHECKOUT / ".cache" / "conformance"
-PARTS = ("record.py", "collectives.py")
+PARTS = ("record.py", "collectives.py", "ddp.py")
 RECORD = "--record"
 PACKAGES = ("torch==2.13.0", "transformers==5.24.0")
 ABSENT = (
