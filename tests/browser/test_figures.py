@@ -178,17 +178,19 @@ PARTED = """() => {
   for (const button of document.querySelectorAll("article button.q")) {
     const box = button.getBoundingClientRect();
     if (!box.width || button.closest(".panel")) continue;
-    for (const [step, pattern] of [["nextSibling", /^[，。、；：？！）」]/], ["previousSibling", /[（「]$/]]) {
+    const beside = [["nextSibling", /^[，。、；：？！）」]/], ["previousSibling", /[（「]$/]];
+    for (const [step, pattern] of beside) {
       let node = button;
-      while (node && !node[step] && getComputedStyle(node.parentNode).display === "inline") node = node.parentNode;
+      const inline = (e) => getComputedStyle(e).display === "inline";
+      while (!node[step] && inline(node.parentNode)) node = node.parentNode;
       const text = node[step];
       if (text?.nodeType !== Node.TEXT_NODE || !pattern.test(text.data)) continue;
       const at = step === "nextSibling" ? 0 : text.data.length - 1;
       const range = document.createRange();
       range.setStart(text, at);
       range.setEnd(text, at + 1);
-      const beside = range.getBoundingClientRect();
-      if (beside.top > box.bottom - 4 || beside.bottom < box.top + 4) parted.push(text.data);
+      const sign = range.getBoundingClientRect();
+      if (sign.top > box.bottom - 4 || sign.bottom < box.top + 4) parted.push(text.data);
     }
   }
   return parted;

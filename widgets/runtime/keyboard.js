@@ -30,6 +30,20 @@
     const plays = ({ key, target }) =>
       key === " " && player.available && !/** @type {Element} */ (target).closest(TAKES_SPACE);
 
+    /**
+     * Along a row of buttons, such as the factors of a formula; whether there is one.
+     * @param {Element} from @param {string} key
+     */
+    const along = (from, key) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+      const row = from.closest("[data-row]");
+      if (!step || !row) return false;
+      const buttons = [...row.querySelectorAll("button:not(.q)")];
+      const next = buttons[buttons.indexOf(from) + step];
+      if (next instanceof HTMLElement) next.focus();
+      return true;
+    };
+
     /** Whether the event is dealt with. @param {KeyboardEvent} event */
     const pressed = (event) => {
       const target = /** @type {Element} */ (event.target);
@@ -62,6 +76,7 @@
       // A table that scrolls keeps its arrow keys.
       const scrolls = target.matches("[role=region]") && target.scrollWidth > target.clientWidth;
       if (scrolls && event.key.startsWith("Arrow")) return false;
+      if (event.key.startsWith("Arrow") && along(target, event.key)) return true;
       const button = widget.querySelector(`[data-view] [data-key="${CSS.escape(event.key)}"]`);
       if (!(button instanceof HTMLButtonElement)) return false;
       button.click();

@@ -1,5 +1,6 @@
 // A widget's view: one frame is morphed into the next. What is the reader's stays as it is: the
-// focus, the slider under the finger, what was folded out, the player.
+// focus, the slider under the finger, what was folded out, the player. Values that a frame marks
+// (``data-mark``) are framed for a moment when they change.
 
 (() => {
   /** @param {Node} node */
@@ -13,9 +14,25 @@
     beforeAttributeUpdated: (name, element) => name !== "open" || element.localName !== "details",
   };
 
+  const MARKED_FOR = 1_000; // ms
+
+  /** What each marked value says. @param {HTMLElement} view @returns {Map<string, string | null>} */
+  const marked = (view) =>
+    new Map([...view.querySelectorAll("[data-mark]")].map((e) => [e.id, e.textContent]));
+
+  /** Frame, for a moment, the values that have changed. @param {HTMLElement} view */
+  const mark = (view, /** @type {Map<string, string | null>} */ before) => {
+    for (const e of view.querySelectorAll("[data-mark]")) {
+      if (!before.has(e.id) || before.get(e.id) === e.textContent) continue;
+      e.classList.add("changed");
+      setTimeout(() => e.classList.remove("changed"), MARKED_FOR);
+    }
+  };
+
   globalThis.lessonView = {
     show(view, html, slider) {
       const place = slider?.value ?? "";
+      const before = marked(view);
       // A kept element would go on with the travel it has begun.
       for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
       globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true, callbacks });
@@ -26,6 +43,7 @@
       for (const option of view.querySelectorAll("select:not([data-speed]) option")) {
         /** @type {HTMLOptionElement} */ (option).selected = option.hasAttribute("selected");
       }
+      mark(view, before);
     },
 
     travel(view) {
