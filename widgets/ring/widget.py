@@ -37,10 +37,15 @@ def plan_of(mode: object, values: Values) -> Schedule:
     return _plan(str(mode), int(values["n"]), node if mode == "hierarchical" else None)
 
 
+def shown_of(values: Values) -> list[str]:
+    """The schemes that are shown, each once."""
+    asked = (str(values["mode"]), str(values["with"]))
+    return [mode for mode in dict.fromkeys(asked) if mode not in ("", "limits")]
+
+
 def steps_of(values: Values) -> int:
     """The steps of the longer of the schemes that are shown."""
-    shown = [m for m in (values["mode"], values["with"]) if m not in ("", "limits")]
-    return max((len(plan_of(m, values).steps) for m in shown), default=0)
+    return max((len(plan_of(m, values).steps) for m in shown_of(values)), default=0)
 
 
 FIELDS = (
@@ -126,7 +131,7 @@ def view(state: State) -> dict[str, Any]:
     """What the template shows: the schemes after ``step`` steps, and the controls."""
     values = state.values
     total, done = steps_of(values), state.whole("step")
-    shown = [str(m) for m in (values["mode"], values["with"]) if m not in ("", "limits")]
+    shown = shown_of(values)
     runs = [_shown(mode, values, min(done, len(plan_of(mode, values).steps))) for mode in shown]
     unit = "个数" if values["elements"] else "块"  # blocks of one number can be counted
     counter = f"第 {done} 步，共 {total} 步"
@@ -143,8 +148,32 @@ def view(state: State) -> dict[str, Any]:
         "valuetext": f"{runs[0]['phase']}，{counter}" if runs else counter,
         "runs": runs,
         "limits": [_limit(n) for n in LIMITS] if values["mode"] == "limits" else [],
+        "copied": _copied(state, runs, counter, unit),
         "error": {n.field: n for n in state.notices},
     }
+
+
+def _copied(state: State, runs: list[dict[str, Any]], counter: str, unit: str) -> str:
+    """What is shown as comma-separated text: the ledger, the cells, and where they come from."""
+    n = state.whole("n")
+    lines = []
+    for shown in runs:
+        lines += [
+            f"# {shown['title']} all-reduce，{n} 张卡，{counter}；收发按{unit}计",
+            ",".join(["卡", f"已发（{unit}）", f"已收（{unit}）", "最大差", *_blocks(n)]),
+        ]
+        for row in shown["rows"]:
+            cells = [str(cell["value"]) for cell in row["cells"]]
+            counts = (row["card"], row["sent"], row["received"], row["difference"])
+            lines.append(",".join([*map(str, counts), *cells]))
+        lines.append(",".join(["直接相加", "", "", str(shown["largest"]), *shown["sums"]]))
+    seed = state["seed"]
+    lines.append(f"# 数由种子 {seed} 生成，只供验算，不是真的梯度；每一步由 Python 执行得出")
+    return "\n".join(lines)
+
+
+def _blocks(n: int) -> list[str]:
+    return [f"块 {b}" for b in range(n)]
 
 
 def _steps(state: State, total: int) -> list[dict[str, Any]]:

@@ -22,9 +22,9 @@ interface LessonPlayer {
 
 interface LessonStatus {
   show(): void;
-  say(word?: "error" | "copied" | "copyFailed"): void;
+  say(word?: "error" | "copied" | "data" | "copyFailed"): void;
   announce(frame: HTMLElement, onlyNotices: boolean, ticks: string[]): void;
-  copy(address: string): Promise<void>;
+  copy(text: string, done: "copied" | "data"): Promise<void>;
 }
 
 interface LessonWidget {

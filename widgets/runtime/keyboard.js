@@ -74,7 +74,7 @@
       // A slider has keys of its own; Enter on it, too, would press the form's first button.
       if (target.matches("[type=range]")) return event.key === "Enter";
       // A table that scrolls keeps its arrow keys.
-      const scrolls = target.matches("[role=region]") && target.scrollWidth > target.clientWidth;
+      const scrolls = target.matches(".lw-scroll") && target.scrollWidth > target.clientWidth;
       if (scrolls && event.key.startsWith("Arrow")) return false;
       if (event.key.startsWith("Arrow") && along(target, event.key)) return true;
       const button = widget.querySelector(`[data-view] [data-key="${CSS.escape(event.key)}"]`);

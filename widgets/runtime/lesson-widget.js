@@ -66,6 +66,7 @@
       this.#wanted = this.#shown;
       const linked = within(new URLSearchParams(location.search), this.id, this.#initial);
       if (linked) this.#go(linked, { linked: true });
+      this.#showAddress();
       this.dataset.alive = "";
     }
 
@@ -186,7 +187,10 @@
           this.#go(this.#initial);
           break;
         case "copy":
-          this.#status.copy(location.href);
+          this.#status.copy(location.href, "copied");
+          break;
+        case "data":
+          this.#status.copy(this.#frame.querySelector("[data-copy]")?.textContent ?? "", "data");
           break;
         case "retry":
           this.#python.boot();
@@ -314,10 +318,20 @@
      */
     #writeURL() {
       this.#writtenAt = performance.now();
-      setTimeout(() => this.isConnected && toAddress(this.id, this.#initial, this.#shown));
+      setTimeout(() => {
+        if (!this.isConnected) return;
+        toAddress(this.id, this.#initial, this.#shown);
+        this.#showAddress();
+      });
     }
 
     // Words
+
+    /** For those who read it on paper. */
+    #showAddress() {
+      const line = this.querySelector("[data-address]");
+      if (line) line.textContent = location.href;
+    }
 
     #showUndo() {
       const left = this.#past.length - this.#undone;

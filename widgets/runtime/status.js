@@ -10,7 +10,8 @@
     file: "从文件打开的页面载不了 Python：预先算好的步骤照常能走",
     error: "这一步没算出来，画面停在上一个状态",
     copied: "链接已复制",
-    copyFailed: "复制不了，请直接复制地址栏",
+    data: "数据已复制，可以贴进表格",
+    copyFailed: "浏览器不让复制；链接可以从地址栏复制",
   };
 
   class Status {
@@ -52,7 +53,7 @@
       clearTimeout(this.#slow);
       this.#slow = 0;
       if (stage === "failed") this.say(reason === "file" ? "file" : "failed");
-      else if (this.#line.textContent !== WORDS.copied) this.say();
+      else if (![WORDS.copied, WORDS.data].includes(this.#line.textContent ?? "")) this.say();
     }
 
     /** @param {keyof WORDS} [word] */
@@ -75,11 +76,11 @@
       if (text) this.#live.textContent = text;
     }
 
-    /** @param {string} address */
-    async copy(address) {
+    /** @param {string} text @param {"copied" | "data"} done what to say then */
+    async copy(text, done) {
       try {
-        await navigator.clipboard.writeText(address);
-        this.say("copied");
+        await navigator.clipboard.writeText(text);
+        this.say(done);
       } catch {
         this.say("copyFailed");
       }

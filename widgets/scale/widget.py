@@ -138,8 +138,29 @@ def view(state: State) -> dict[str, Any]:
         "one_total": len(totals) == 1,
         "pictures": [] if asks else _pictures(state, cards, timed),
         "turn": _turn(scenario) if timed else {},
+        "copied": _copied(scenario, rows, timed),
         "error": {n.field: n for n in state.notices},
     }
+
+
+def _copied(scenario: Scenario, rows: list[Row], timed: bool) -> str:
+    """The table as comma-separated text: exact values with their units, and what they rest on."""
+    kinds = {"sent_by_busiest": "最忙的卡发出", "steps": "步数", "sent_in_total": "全部卡合计"}
+    if timed:
+        kinds["seconds"] = "时间"
+    lines = [
+        f"# {scenario.cards} 张卡同步 {scenario.model.name} 的梯度（{scenario.gradient}）；"
+        "由公式算出，不是测量",
+        ",".join(["做法", *kinds.values()]),
+    ]
+    for row in rows:
+        if row.instead:
+            lines.append(f"{row.label},{row.instead}")
+            continue
+        values = (evaluate(f"{row.scheme}.{kind}", scenario) for kind in kinds)
+        # In a table program a comma would begin another cell.
+        lines.append(",".join([row.label, *(q.display().replace(",", "") for q in values)]))
+    return "\n".join(lines)
 
 
 def _row(scheme: str, scenario: Scenario) -> Row:
