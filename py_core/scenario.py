@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from py_core.errors import Accepted, ScenarioError, UnknownName, number, one_of, whole
+from py_core.least_squares import LEAST, MOST
 from py_core.model import ANCHOR, Model, load_model, published_model
 from py_core.units import number as written
 
@@ -75,8 +76,15 @@ def decimal(value: Fraction | int) -> str:
 SPECS: dict[str, FieldSpec] = {}
 
 
-def _count(name: str, symbol: str, says: str, default: int, high: int, unit: str = "count") -> Any:
-    low = 2 if name == "cards" else 1
+def _count(
+    name: str,
+    symbol: str,
+    says: str,
+    default: int,
+    high: int,
+    unit: str = "count",
+    low: int = 1,
+) -> Any:
     SPECS[name] = FieldSpec(name, symbol, says, unit, Fraction(low), Fraction(high), True)
     return field(default=default)
 
@@ -103,7 +111,7 @@ class Scenario:
     model: Model = field(default_factory=lambda: published_model(ANCHOR))
 
     # cluster
-    cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576)
+    cards: int = _count("cards", "N", "数据并行的卡数", 8, 1_048_576, low=2)
     cards_per_node: int = _count("cards_per_node", "g", "每台机器里参与数据并行的卡数", 1, 1024)
     card_memory: Fraction = _real(
         "card_memory", "M", "每张卡的显存（约定值，GB 按十进制）", "GB", "80", "1", "10000"
@@ -140,6 +148,12 @@ class Scenario:
     interleave: int = _count("interleave", "v", "交错流水线里每张卡的段数", 4, 1024)
     context_parallel: int = _count("context_parallel", "c", "上下文并行的卡数", 8, 1024)
     expert_parallel: int = _count("expert_parallel", "e", "专家并行的卡数", 64, 4096)
+    tokens_card0: int = _count(
+        "tokens_card0", "n_0", "变长的例子：0 号卡的有效 token 数", 30_000, MOST, "tokens", LEAST
+    )
+    tokens_card1: int = _count(
+        "tokens_card1", "n_1", "变长的例子：1 号卡的有效 token 数", 20_000, MOST, "tokens", LEAST
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):

@@ -15,7 +15,7 @@ from typing import Any
 from py_core.errors import ConfigError, UnknownName
 from py_core.model import own_model
 
-NAMES = ("ring", "scale", "formula")
+NAMES = ("ring", "scale", "formula", "average")
 
 
 def widget(name: str) -> ModuleType:

@@ -62,3 +62,13 @@ def _(at: At) -> list[Comparison]:
 )
 def _(at: At) -> list[Comparison]:
     return [at("averaging.overweight") > line(at, "1", "一样重")]
+
+
+@claim(
+    "weighting_by_tokens_is_exact",
+    "各卡的平均梯度按有效 token 数加权，就是把所有 token 放在一起算的梯度",
+)
+def _(at: At) -> list[Comparison]:
+    first = at("averaging.share_of_card0") * at("averaging.gradient_card0")
+    second = at("averaging.share_of_card1") * at("averaging.gradient_card1")
+    return [(first + second).equals(at("averaging.weighted"))]

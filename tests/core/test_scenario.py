@@ -192,7 +192,7 @@ def test_a_name_that_nothing_is_close_to_lists_a_few() -> None:
         (evaluate, "反向时间", "backward.seconds"),
         (facts.fact, "预训练机时", "dsv3.pretrain_gpu_hours"),
         (facts.fact, "pretrain hours", "dsv3.pretrain_gpu_hours"),
-        (facts.paper, "Zero Redundancy", "zero"),
+        (facts.paper, "Trillion Parameter Models", "zero"),
         (judge, "通信比反向计算久", "comm_exceeds_backward"),
     ],
 )
