@@ -284,6 +284,7 @@ _MODULES = (
     "schemes",
     "crossovers",
     "communication",
+    "timeline",
     "averaging",
     "activations",
     "tensor_parallel",

@@ -468,6 +468,11 @@ class Timeline:
         return self.plan.bytes * self._sends if self.runs else 0
 
     @property
+    def communication_bytes(self) -> int:
+        """The same, and the map of used parameters."""
+        return self.sent_bytes + (_INT32 * self.plan.tensors * self._sends if self.used_map else 0)
+
+    @property
     def bucket_count(self) -> int:
         """Buckets of one backward; in all, ``len(buckets)``."""
         return self.plan.count

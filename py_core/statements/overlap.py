@@ -57,6 +57,98 @@ def _(at: At) -> list[Comparison]:
 
 
 @claim(
+    "buckets_hide_some",
+    "边算边发，藏住了一部分通信",
+    "一点也没藏住：{timeline.exposed} 的通信都露在反向后面",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("timeline.exposed") < at("timeline.communication")]
+
+
+@claim(
+    "buckets_hide_most",
+    "边算边发，十分之九以上的通信藏在反向下面",
+    "藏住的只有 {timeline.hidden_share}，还有 {timeline.exposed} 露在外面",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("timeline.hidden_share") > line(at, "9/10", "十分之九")]
+
+
+@claim("embedding_never_hidden", "输入嵌入的梯度最后才算好，它的通信总露在外面")
+def _(at: At) -> list[Comparison]:
+    return [at("timeline.exposed") >= at("communication.embedding_seconds")]
+
+
+@claim(
+    "absent_leaves_embedding",
+    "没有视觉塔和 MTP 时，露在外面的几乎只剩输入嵌入那一截",
+    "没有视觉塔和 MTP 时，露在外面的有 {timeline.absent.exposed}，"
+    "输入嵌入只占 {communication.embedding_seconds}",
+)
+def _(at: At) -> list[Comparison]:
+    few = line(at, "11/10", "多不到一成")
+    return [at("timeline.absent.exposed") < few * at("communication.embedding_seconds")]
+
+
+@claim(
+    "cap_barely_acts",
+    "一半以上的桶是上限的两倍多：权重矩阵一个就超过上限，又从不拆开",
+    "{bucket_cap} 的上限真在起作用：中等大小的桶是 {timeline.median_bucket}",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("timeline.median_bucket") > 2 * at.bucket_cap]
+
+
+@claim("first_iteration_hides_nothing", "第一个训练步只有一个桶，通信一点也藏不住")
+def _(at: At) -> list[Comparison]:
+    everything = at("timeline.first-iteration.communication")
+    return [at("timeline.first-iteration.exposed").equals(everything)]
+
+
+@claim(
+    "flipped_order_exposes_more",
+    "重建之后各层倒过来执行，露在外面的通信更多",
+    "各层倒过来执行，露在外面 {timeline.flipped.exposed}，没有变多",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("timeline.flipped.exposed") > at("timeline.exposed")]
+
+
+@claim(
+    "order_in_layers_hardly_matters",
+    "梯度按真实到达的先后，还是按注册的倒序，露在外面的通信相差不到百分之五",
+)
+def _(at: At) -> list[Comparison]:
+    few = line(at, "1/20", "百分之五") * at("timeline.exposed")
+    here, real = at("timeline.exposed"), at("timeline.rebuilt.exposed")
+    return [real - here < few, here - real < few]
+
+
+@claim("ranks_are_bitwise_identical", "走了几步以后，各个进程的参数每一位都相同（实测）")
+def _(at: At) -> list[Comparison]:
+    return [at("ddp.identical_runs").equals(at("ddp.runs"))]
+
+
+@claim("one_process_differs", "与一个进程算整个批量相比，参数差一点点：浮点加法讲究先后（实测）")
+def _(at: At) -> list[Comparison]:
+    return [at("ddp.difference_fp32") > 0, at("ddp.difference_bf16") > at("ddp.difference_fp32")]
+
+
+@claim("no_sync_saves_all_reduces", "no_sync 让一个训练步只同步一次，而不是每个微批一次（实测）")
+def _(at: At) -> list[Comparison]:
+    return [at("ddp.all_reduces_on") < at("ddp.all_reduces_off")]
+
+
+@claim(
+    "no_sync_trap_sends_nothing",
+    "用对了 no_sync，一个训练步同步一次；连最后一个微批的前向也在里面，就一次也不同步（实测）",
+)
+def _(at: At) -> list[Comparison]:
+    right, trap = at("ddp.all_reduces_on"), at("ddp.all_reduces_trap")
+    return [right.equals(at("ddp.accumulated_steps")), trap.equals(0)]
+
+
+@claim(
     "means_of_means_are_skewed",
     "两张卡有效 token 数不同，先各自平均、再平均，token 少的卡每个 token 权重更大",
 )

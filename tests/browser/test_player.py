@@ -21,6 +21,7 @@ from tests.browser.reader import (
     SLIDE,
     SLOW_PYTHON,
     at_step,
+    button,
     listen,
     opened,
     ready,
@@ -223,7 +224,7 @@ def test_a_manual_step_while_playing_is_one_step(stopped: Lesson) -> None:
     page = stopped()
     play(page)
     at_step(page, 1, LAST)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 2, LAST)
     page.clock.run_for(20_000)
     at_step(page, 2, LAST)
@@ -316,7 +317,7 @@ def test_a_manual_step_ends_play_with_one_sentence(stopped: Lesson) -> None:
     page = stopped()
     listen(page)
     play(page)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 2, LAST)
     assert len(page.evaluate("said")) == 1
 
@@ -545,7 +546,7 @@ def test_a_button_overtakes_the_scrubber(lesson: Lesson) -> None:
     at_step(page, 0, 14)
     page.evaluate(SLOW_PYTHON)
     page.evaluate(SLIDE, ["#ring-step", 3, 7])
-    page.locator("#ring").get_by_role("button", name="最后").click()
+    button(page, "最后").click()
     page.wait_for_function("answers.length === 2")
     page.evaluate("answers.splice(0).forEach((answer) => answer())")
     at_step(page, 14, 14)
@@ -638,7 +639,7 @@ def test_nothing_travels_on_load(page: Page, origin: str) -> None:
 @pytest.mark.parametrize("mode", ["naive", "ring"])
 def test_the_rings_blocks_travel(lesson: Lesson, mode: str) -> None:
     page = lesson(f"?ring.mode={mode}")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 1, LAST)
     moving = page.evaluate(IS_MOVING)
     assert moving
@@ -683,7 +684,7 @@ def test_a_widget_that_is_gone_does_nothing(stopped: Lesson, origin: str) -> Non
         page.evaluate("place.after(ring); ring.remove(); place.after(ring)")
     playing(page, False)
     at_step(page, 1, LAST)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 2, LAST)
     page.locator("#ring-next").press("ArrowRight")
     at_step(page, 3, LAST)
@@ -692,7 +693,7 @@ def test_a_widget_that_is_gone_does_nothing(stopped: Lesson, origin: str) -> Non
     at_step(page, 5, LAST)
     page.clock.run_for(1)
     expect(page).to_have_url(origin + LESSON + "?ring.step=5")
-    page.locator("#ring").get_by_role("button", name="恢复默认").click()
+    button(page, "恢复默认").click()
     at_step(page, 0, LAST)
 
 
@@ -702,7 +703,7 @@ def test_an_answer_to_a_widget_that_is_gone_is_dropped(page: Page, origin: str) 
     set_cards(page, 8)
     at_step(page, 0, 14)
     page.evaluate(SLOW_PYTHON)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     page.wait_for_function("document.querySelector('#ring').hasAttribute('busy')")
     changes = page.evaluate("""async () => {
         const ring = document.querySelector("#ring");

@@ -16,8 +16,10 @@ from tests.browser.conftest import SUB_PATH, Lesson, Watch
 from tests.browser.reader import (
     LESSON,
     at_step,
+    button,
     cells,
     frame_text,
+    listen,
     opened,
     ready,
     set_cards,
@@ -32,7 +34,7 @@ def test_naive_to_the_end(lesson: Lesson) -> None:
     page.get_by_role("button", name="朴素").click()
     at_step(page, 0, 6)
     for step in range(1, 7):
-        page.locator("#ring").get_by_role("button", name="下一步").click()
+        button(page, "下一步").click()
         at_step(page, step, 6)
     assert cells(page, "received") == [12, 4, 4, 4]  # N−1 = 3 times the others
     assert cells(page, "largest") == [0]
@@ -41,7 +43,7 @@ def test_naive_to_the_end(lesson: Lesson) -> None:
 def test_ring_to_the_end(lesson: Lesson) -> None:
     page = lesson()
     for step in range(1, 7):
-        page.locator("#ring").get_by_role("button", name="下一步").click()
+        button(page, "下一步").click()
         at_step(page, step, 6)
         assert cells(page, "sent") == cells(page, "received") == [step] * 4
     expect(page.get_by_text("验算通过")).to_be_visible()
@@ -54,7 +56,7 @@ def test_eight_cards_by_python(lesson: Lesson) -> None:
     set_cards(page, 8)
     at_step(page, 0, 14)
     expect(page.locator("#ring")).to_have_attribute("python", "ready")
-    page.locator("#ring").get_by_role("button", name="最后").click()
+    button(page, "最后").click()
     at_step(page, 14, 14)
     assert cells(page, "sent") == [14] * 8
     assert cells(page, "largest") == [0]
@@ -65,9 +67,9 @@ def test_the_first_steps_need_no_python(page: Page, origin: str, watch: Watch) -
     page.route("**/*.wasm", lambda route: route.abort())
     page.route("**/python.*.json", lambda route: route.abort())
     opened(page, origin + LESSON)
-    page.locator("#ring").get_by_role("button", name="最后").click()
+    button(page, "最后").click()
     at_step(page, 6, 6)
-    page.locator("#ring").get_by_role("button", name="上一步").click()
+    button(page, "上一步").click()
     at_step(page, 5, 6)
     # What Python would be needed for says so, keeps the frame, and offers a retry.
     set_cards(page, 8)
@@ -106,10 +108,10 @@ def test_built_frames_are_the_browsers_frames(lesson: Lesson) -> None:
 def test_previous_is_the_inverse_of_next(lesson: Lesson) -> None:
     page = lesson()
     before = frame_text(page)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 1, 6)
     assert frame_text(page) != before
-    page.locator("#ring").get_by_role("button", name="上一步").click()
+    button(page, "上一步").click()
     at_step(page, 0, 6)
     assert frame_text(page) == before
 
@@ -118,8 +120,8 @@ def test_undo_restores_the_former_configuration(lesson: Lesson) -> None:
     page = lesson()
     undo = page.locator("#ring").get_by_role("button", name="撤销")
     expect(undo).to_have_attribute("aria-disabled", "true")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
+    button(page, "下一步").click()
     at_step(page, 2, 6)
     before = frame_text(page)
     set_cards(page, 8)
@@ -137,9 +139,9 @@ def test_undo_restores_the_former_configuration(lesson: Lesson) -> None:
 def test_reset_can_be_undone(lesson: Lesson) -> None:
     page = lesson("?ring.n=5&ring.step=3")
     at_step(page, 3, 8)
-    page.locator("#ring").get_by_role("button", name="恢复默认").click()
+    button(page, "恢复默认").click()
     at_step(page, 0, 6)
-    page.locator("#ring").get_by_role("button", name="撤销").click()
+    button(page, "撤销").click()
     at_step(page, 3, 8)
 
 
@@ -150,7 +152,7 @@ def test_twenty_levels_of_undo(lesson: Lesson) -> None:
         page.locator("#ring-seed").press("Enter")
         shows(page, seed=seed)
     for seed in range(120, 99, -1):
-        page.locator("#ring").get_by_role("button", name="撤销").click()
+        button(page, "撤销").click()
         shows(page, seed=seed)
 
 
@@ -161,7 +163,7 @@ def test_reload_and_a_pasted_link_restore_the_state(
     set_cards(page, 6)
     at_step(page, 0, 10)
     for _ in range(3):
-        page.locator("#ring").get_by_role("button", name="下一步").click()
+        button(page, "下一步").click()
     at_step(page, 3, 10)
     expect(page).to_have_url(origin + LESSON + "?ring.n=6&ring.step=3")
     text, link = frame_text(page), page.url
@@ -179,9 +181,9 @@ def test_reload_and_a_pasted_link_restore_the_state(
 def test_typing_and_stepping_at_once_can_be_undone(lesson: Lesson) -> None:
     page = lesson()
     page.locator("#ring-n").fill("7")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 1, 12)
-    page.locator("#ring").get_by_role("button", name="撤销").click()
+    button(page, "撤销").click()
     at_step(page, 0, 6)
 
 
@@ -244,10 +246,10 @@ def test_wasm_of_the_wrong_type_is_said_at_once(page: Page, origin: str, watch: 
 def test_other_parts_of_the_address_stay(lesson: Lesson, origin: str) -> None:
     page = lesson("?cards=64&ring.step=2#stepper")
     at_step(page, 2, 6)
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 3, 6)
     expect(page).to_have_url(origin + LESSON + "?cards=64&ring.step=3#stepper")
-    page.locator("#ring").get_by_role("button", name="最前").click()
+    button(page, "最前").click()
     at_step(page, 0, 6)
     expect(page).to_have_url(origin + LESSON + "?cards=64#stepper")
 
@@ -256,7 +258,7 @@ def test_back_leaves_the_page_in_one_press(page: Page, origin: str) -> None:
     page.goto(origin + "/")
     opened(page, origin + LESSON)
     for step in range(1, 4):
-        page.locator("#ring").get_by_role("button", name="下一步").click()
+        button(page, "下一步").click()
         at_step(page, step, 6)
     page.go_back()
     expect(page).to_have_url(origin + "/")
@@ -275,7 +277,7 @@ def test_a_bad_number_says_so_and_changes_nothing(lesson: Lesson, origin: str, t
     expect(page.locator("#ring-n")).to_have_value(typed)
     at_step(page, 2, 6)
     expect(page).to_have_url(origin + LESSON + "?ring.step=2")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 3, 6)
     expect(notice).to_have_count(0)
 
@@ -341,12 +343,8 @@ def test_a_config_that_would_kill_python_does_not(lesson: Lesson) -> None:
 
 def test_a_step_is_announced_once(lesson: Lesson) -> None:
     page = lesson()
-    page.evaluate("""() => {
-        globalThis.said = [];
-        const live = document.querySelector("#ring [data-live]");
-        new MutationObserver(() => said.push(live.textContent)).observe(live, {childList: true});
-    }""")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    listen(page)
+    button(page, "下一步").click()
     at_step(page, 1, 6)
     said = page.evaluate("said")
     assert len(said) == 1
@@ -372,7 +370,7 @@ def test_the_whole_table_is_in_sight(
 
 def test_under_a_sub_path(page: Page, origin: str) -> None:
     opened(page, origin + SUB_PATH + "data-parallel/")
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 1, 6)
     set_cards(page, 3)
     at_step(page, 0, 4)
@@ -411,9 +409,9 @@ def test_from_the_file_system(browser: Browser, site: Path) -> None:
         lambda m: "search_index.js" in m.location["url"] or said.append(m.text),
     )
     page.goto((site / "data-parallel/index.html").as_uri())
-    page.locator("#ring").get_by_role("button", name="下一步").click()
+    button(page, "下一步").click()
     at_step(page, 1, 6)
-    page.locator("#ring").get_by_role("button", name="最后").click()
+    button(page, "最后").click()
     at_step(page, 6, 6)
     set_cards(page, 8)
     expect(page.locator("#ring [data-status]")).to_contain_text("从文件打开的页面")
@@ -429,3 +427,127 @@ def test_boot_manifest_names_only_files_of_the_site(site: Path) -> None:
         assert (manifest.parent / boot[key]).is_file(), key
     for text in site.rglob("*.html"):
         assert not re.search(r'(?:src|href)="//', text.read_text(encoding="utf-8"))
+
+
+def test_ux_14_another_scheme_keeps_n_and_the_data(lesson: Lesson) -> None:
+    page = lesson("?ring.n=6&ring.seed=3&ring.step=4")
+    at_step(page, 4, 10)
+    answers = page.locator("#ring .ring-sum")
+    before = answers.all_inner_texts()
+    listen(page)
+    for mode, title in (
+        ("naive", "朴素"),
+        ("reduce-scatter", "只做 reduce-scatter"),
+        ("tree", "二项树"),
+    ):
+        page.locator(f"#ring-mode-{mode}").click()
+        shows(page, mode=mode, n=6, seed=3, step=0)
+        assert answers.all_inner_texts() == before
+        expect(page.locator("#ring .ring-picture")).to_have_accessible_name(re.compile(title))
+    said = page.evaluate("said")
+    assert len(said) == 3
+    assert all(words.startswith("第 0 步，共 ") for words in said)
+
+
+def test_ux_15_uneven_blocks_are_counted_in_numbers(lesson: Lesson) -> None:
+    page = lesson("?ring.n=5")
+    at_step(page, 0, 8)
+    box = page.locator("#ring-elements")
+    expect(box).to_have_attribute("placeholder", "5")
+    box.fill("17")
+    box.press("Enter")
+    shows(page, elements=17)
+    button(page, "最后").click()
+    at_step(page, 8, 8)
+    assert cells(page, "sent") == [27, 28, 28, 27, 26]
+    expect(page.locator("#ring [data-total]")).to_have_text("136 个数")
+    box.fill("4")
+    box.press("Enter")
+    expect(page.locator("#ring .lw-notice")).to_contain_text("N 到 96 之间的整数")
+    at_step(page, 8, 8)
+    box.fill("")
+    box.press("Enter")
+    shows(page, elements=0)
+    expect(page.locator("#ring .lw-notice")).to_have_count(0)
+
+
+def test_ux_20_control_z_takes_back(lesson: Lesson) -> None:
+    page = lesson()
+    set_cards(page, 8)
+    at_step(page, 0, 14)
+    page.locator("#ring-next").focus()
+    page.keyboard.press("Control+z")
+    at_step(page, 0, 6)
+    page.locator("#ring-n").focus()
+    page.keyboard.press("Control+z")  # while typing it is the field's own
+    at_step(page, 0, 6)
+
+
+def test_ux_36_a_guess_is_answered_and_survives_stepping(lesson: Lesson) -> None:
+    page = lesson()
+    page.locator("#ring-predict").click()
+    box = page.locator("#ring .ring-guess")
+    expect(box).to_contain_text("会把哪一块发给")
+    page.locator("#ring-guess-0").click()
+    expect(box).to_contain_text("你猜块 0")
+    expect(box).to_contain_text(re.compile("对了|其实是块"))
+    expect(page.locator("#ring-guess-0")).to_be_focused()
+    button(page, "下一步").click()
+    at_step(page, 1, 6)
+    expect(box).to_contain_text("共猜 1 次")
+    button(page, "下一步").click()  # without a guess
+    at_step(page, 2, 6)
+    expect(box).to_contain_text("共猜 1 次")
+    button(page, "最后").click()
+    at_step(page, 6, 6)
+    button(page, "上一步").click()
+    expect(box).to_contain_text("共猜 1 次")
+    expect(page).to_have_url(re.compile(r"ring\.asked=1"))
+
+
+def test_ux_43_back_from_the_cache_there_is_one_of_everything(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    set_cards(page, 8)
+    at_step(page, 0, 14)
+    for _ in range(2):
+        page.goto(origin + "/")
+        page.go_back()
+        at_step(page, 0, 14)
+    listen(page)
+    button(page, "下一步").click()
+    at_step(page, 1, 14)
+    assert len(page.evaluate("said")) == 1
+    assert len([w for w in page.workers if "/assets/lesson/" in w.url]) <= 1
+
+
+@pytest.mark.parametrize("broken", ["**/python_stdlib.zip", "**/*.whl"])
+def test_ux_44_a_corrupt_runtime_is_said(
+    page: Page, origin: str, watch: Watch, broken: str
+) -> None:
+    page.route(broken, lambda route: route.fulfill(body=b"x", content_type="application/zip"))
+    opened(page, origin + LESSON)
+    set_cards(page, 8)
+    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入")
+    button(page, "下一步").click()
+    at_step(page, 1, 6)
+    page.unroute(broken)
+    button(page, "再试一次").click()
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    watch.messages.clear()  # browser and Pyodide complain, rightly
+
+
+def test_ux_60_link_and_data_can_be_copied(page: Page, origin: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, origin + LESSON)
+    button(page, "下一步").click()
+    at_step(page, 1, 6)
+    button(page, "复制数据").click()
+    expect(page.locator("#ring [data-status]")).to_have_text("数据已复制，可以贴进表格")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert lines[0] == "# 环形 all-reduce，4 张卡，第 1 步，共 6 步；收发按块计"
+    assert lines[1].startswith("卡,已发（块）,已收（块）,最大差,块 0")
+    assert [line.split(",")[1] for line in lines[2:6]] == ["1"] * 4
+    assert "种子 7" in lines[-1]
+    button(page, "复制链接").click()
+    expect(page.locator("#ring [data-status]")).to_have_text("链接已复制")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{origin}{LESSON}?ring.step=1"

@@ -29,6 +29,8 @@ LESSON: dict[str, str] = dict.fromkeys(NAMES, "") | {
     "hierarchical_faster_than_flat_ring": "cards=64&cards_per_node=8",
     "backward_covers_comm": "tokens=16384",
     "node_limit_saves_traffic": "model=deepseek-v3",
+    "buckets_hide_most": "tokens=16384",
+    "absent_leaves_embedding": "tokens=16384",
 }
 
 # (claim, Scenario in which it fails, words of what holds instead)
@@ -64,6 +66,11 @@ FAILS = [
     ("kv_heads_limit_ulysses", "context_parallel=4", r"有 4 个头，上下文并行 4 张卡"),
     ("node_limit_saves_traffic", "model=deepseek-v3&expert_parallel=32", r"3\.6 台.*最多 4 台"),
     ("node_limit_saves_traffic", "model=mixtral-8x7b&expert_parallel=8", r"只到 1 台.*最多 1 台"),
+    ("buckets_hide_some", "bucket_cap=1048576", r"一点也没藏住：1\.94 s 的通信"),
+    ("buckets_hide_most", "", r"只有 51\.3%，还有 0\.95 s 露在外面"),
+    ("absent_leaves_embedding", "", r"露在外面的有 0\.89 s，输入嵌入只占 0\.089 s"),
+    ("cap_barely_acts", "model=gpt2", r"25 MiB 的上限真在起作用：中等大小的桶是 27\.0 MiB"),
+    ("flipped_order_exposes_more", "model=qwen3-8b&tokens=512", r"露在外面 0\.54 s，没有变多"),
 ]  # fmt: skip
 
 # Identities: true of every Scenario, so they have no "otherwise" to test.

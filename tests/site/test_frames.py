@@ -1,0 +1,76 @@
+"""Frames of the figures as HTML: valid, and what they cost on the wire."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import brotli
+import pytest
+
+import widgets
+from build_tools.assets import SCRIPTS
+from widgets import frame
+
+OWN_SCRIPTS = 15_000  # bytes of brotli
+FRAMES = 60_000
+QUERIES = {
+    "ring": [
+        "",
+        "step=2",
+        "mode=limits",
+        "mode=tree&with=ring&n=8&step=3",
+        "mode=ring&with=ring&predict=on&step=2&guess=1",
+        "n=99&bogus=1&elements=3",
+        "mode=hierarchical&n=8&step=2",
+        "n=16&step=5",
+        "n=5&elements=17",
+    ],
+    "scale": ["", "guess=skip&cards=64", "guess=neither&cards=100&cards_per_node=8&time=on&x=1"],
+}
+RULES = {
+    "root": True,
+    "extends": ["html-validate:recommended"],
+    "rules": {
+        # A custom element and its script say more than these can know.
+        "prefer-native-element": "off",
+        "require-sri": "off",
+        # The template engine's spaces.
+        "no-trailing-whitespace": "off",
+        "void-style": "off",
+        "attribute-boolean-style": "off",
+        "doctype-style": "off",
+    },
+}
+
+
+def test_every_state_is_valid_html(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "rules.json").write_text(json.dumps(RULES))
+    for name, queries in QUERIES.items():
+        for number, query in enumerate(queries):
+            html = frame.element(widgets.widget(name), query, name, "../", "r.json", "f.js")
+            head = '<!doctype html><html lang="zh"><head><title>x</title></head>'
+            page = tmp_path / f"{name}-{number}.html"
+            page.write_text(f"{head}<body>{html}</body></html>", encoding="utf-8")
+    validate = (root / "node_modules/.bin/html-validate", "--config", tmp_path / "rules.json")
+    done = subprocess.run(
+        [*validate, "--formatter", "text", *sorted(tmp_path.glob("*.html"))],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_runtime_is_small(root: Path) -> None:
+    own = [root / script for script in SCRIPTS if script.startswith("widgets/")]
+    assert sum(len(brotli.compress(file.read_bytes())) for file in own) <= OWN_SCRIPTS
+
+
+@pytest.mark.parametrize("name", widgets.NAMES)
+def test_prerendered_frames_are_small_on_the_wire(name: str) -> None:
+    frames = "".join(widgets.render(name, query) for query in widgets.widget(name).walk())
+    assert len(brotli.compress(frames.encode(), quality=5)) <= FRAMES
