@@ -326,7 +326,7 @@ def test_a_widget_with_its_frames() -> None:
     assert 'runtime="../assets/lesson/python.json"' in html
     ((path, code),) = page.assets.items()
     assert f'src="../{path}"' in html
-    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"asked=0&g=0&')
+    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"asked=0&')
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_a_widget_with_its_frames() -> None:
         ('{{ widget("ring", query=5) }}', "a text"),
         ('{{ widget("ring", "b") }}', "the name of one widget"),
         ('{{ widget("ring", query="n=99") }}', "from 2 to 16"),
-        ('{{ widget("ring", query="foo=1") }}', "asked, g, guess, mode, n"),
+        ('{{ widget("ring", query="foo=1") }}', "asked, elements, g, guess"),
         ('{{ widget("ring") }}\n\n{{ widget("ring") }}', "no other widget"),
     ],
 )
