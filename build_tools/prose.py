@@ -11,8 +11,9 @@ a page lies and collects what it made. Inside a sentence authors write
 - ``{% claim "comm_exceeds_backward", tokens=4096 %}…{% endclaim %}``: a sentence that
   stops the build when it is false
 
-and on a line of its own ``{{ widget("ring") }}``, ``{{ references() }}`` or, on the page that
-lists all figures of the site, ``{{ all_figures() }}``.
+and on a line of its own ``{{ widget("ring") }}``, ``{{ references() }}``, above a lesson
+``{{ lesson_head("C10", 1) }}`` or, on the page that lists all figures of the site,
+``{{ all_figures() }}``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ import widgets
 from build_tools import tasks
 from build_tools.calls import Call, parse_call
 from build_tools.faults import told
+from build_tools.reading import head, minutes_of
 from build_tools.references import References
 from build_tools.source import Source
 from py_core import facts
@@ -54,11 +56,12 @@ from widgets.state import parse
 CALL = r"\{\{\s*(?P<call>.*?)\s*\}\}"
 CLAIM = r"\{%\s*claim\s+(?P<call>.*?)\s*%\}(?P<text>.*?)\{%\s*endclaim\s*%\}"
 STRAY = r"\{%.*?%\}"
-BLOCKS = ("widget", "references", "all_figures")
+BLOCKS = ("widget", "references", "lesson_head", "all_figures")
 _BLOCK_LINE = re.compile(rf"^\{{\{{\s*(?P<call>(?:{'|'.join(BLOCKS)})\(.*\))\s*\}}\}}\s*$")
 # Filled once every page of the site is converted.
 ALL_FIGURES = "<!-- all figures -->"
 REFERENCES = "<!-- references -->"
+HEAD = "<!-- head -->"
 HALF_CLAIM = "a claim opens with {% claim … %} and ends with {% endclaim %} in the same paragraph"
 MAX_DIGITS = 12  # decimals an author may ask for
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -104,6 +107,7 @@ class Opened:
     written: str
     element_id: str
     label: str
+    minutes: int
     figures: list[tuple[Quantity, dict[str, str], str]]
 
 
@@ -131,6 +135,7 @@ class Page:
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
+    head: tuple[str, int] | None = None  # chapter and number of the lesson
     seen: Counter[str] = field(default_factory=Counter)  # calls met so far, as written
 
     def __post_init__(self) -> None:
@@ -263,7 +268,7 @@ def widget(page: Page, runtime: str, written: str, call: Call) -> str:
     page.widget_ids.add(element_id)
     first = Panels()
     frame.frame(module, query, element_id, page.base, first)
-    page.opened.append(Opened(written, element_id, module.LABEL, first.shown))
+    page.opened.append(Opened(written, element_id, module.LABEL, module.MINUTES, first.shown))
     code = _frames(module, element_id, page.base)
     path = f"assets/frames/{element_id}.{sha256(code).hexdigest()[:12]}.js"
     page.assets[path] = code
@@ -359,6 +364,12 @@ class _Block(Preprocessor):
         if call.name == "widget":
             return widget(page, self.extension.runtime, written, call)
         call.nothing_but()
+        if call.name == "lesson_head":
+            match call.args:
+                case (str() as chapter, int() as number):
+                    page.head = chapter, number
+                    return HEAD
+            raise LessonError("lesson_head", call.args, 'chapter and lesson: lesson_head("C10", 1)')
         if call.name == "all_figures":
             return ALL_FIGURES
         page.references.asked_for = True
@@ -387,6 +398,10 @@ class _Gather(Treeprocessor):
         if references.asked_for and not references.papers:
             page.problems.append(Problem("{{ references()", "the page cites nothing", -1))
         self._put_references(root)
+        if page.head:
+            reading = minutes_of(root.itertext())
+            html = head(*page.head, reading, [opened.minutes for opened in page.opened])
+            stash.rawHtmlBlocks[stash.rawHtmlBlocks.index(HEAD)] = html
         panels = page.panels.html()
         if panels:
             last = Element("p")

@@ -19,7 +19,8 @@ NAMES = ("ring", "scale", "formula", "average")
 
 
 def widget(name: str) -> ModuleType:
-    """The widget's module: ``FIELDS``, ``view(state)``, ``walk()``. Raises UnknownName."""
+    """The widget's module: ``LABEL``, ``MINUTES``, ``FIELDS``, ``view(state)``, ``walk()``,
+    ``still(state)`` and, if it has things to try, ``TASKS``. Raises UnknownName."""
     if name not in NAMES:
         raise UnknownName("widget", name, NAMES)
     return importlib.import_module(f"widgets.{name}.widget")

@@ -13,6 +13,7 @@ from py_core import quantity
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
 from py_core.terms import Term
+from widgets.ring import widget as ring
 
 
 def convert(text: str, **page: object) -> tuple[str, Page]:
@@ -359,3 +360,23 @@ def test_two_copies_of_one_widget() -> None:
 def test_only_literal_calls(text: str) -> None:
     with pytest.raises(LessonError, match="a call such as"):
         parse_call(text)
+
+
+def test_the_line_above_a_lesson_is_counted() -> None:
+    text = "一" * 590
+    html, page = convert(
+        f'{{{{ lesson_head("C10", 1) }}}}\n\n# 题 {{#top}}\n\n{text}\n\n{{{{ widget("ring") }}}}'
+    )
+    assert page.problems == []
+    minutes = ring.MINUTES
+    assert (
+        f"C10「一张卡不够」第 1 课 · 约 {2 + minutes} 分钟（读 2 分钟，1 个实验约 {minutes} 分钟）"
+        in html
+    )
+
+
+@pytest.mark.parametrize("written", ["{{ lesson_head() }}", '{{ lesson_head("C10", "1") }}'])
+def test_a_bad_line_above_a_lesson(written: str) -> None:
+    _, page = convert(written)
+    (problem,) = page.problems
+    assert "chapter and lesson" in problem.says

@@ -14,6 +14,7 @@ from widgets.state import Choice, State, Whole
 from widgets.tasks import Task
 
 LABEL = "两种平均"
+MINUTES = 4  # that a reader spends with it
 
 STOPS = (LEAST, *range(1_000, MOST + 1, 1_000))
 MIDDLE = 25_000

@@ -16,6 +16,7 @@ from widgets.state import Choice, State, Whole
 from widgets.tasks import Task
 
 LABEL = "环形的公式"
+MINUTES = 4  # that a reader spends with it
 
 FEW, MANY = 2, 1024
 STOPS = doublings(FEW, MANY, halfway=True)

@@ -21,6 +21,7 @@ from widgets.state import Choice, State, Values, Whole
 from widgets.tasks import Task
 
 LABEL = "all-reduce 步进器"
+MINUTES = 6  # that a reader spends with it
 GUESSABLE = ("ring", "reduce-scatter", "all-gather")  # every card sends one block a step
 MOST_NUMBERS = 96  # per card; more would not fit
 SHOWN_NUMBERS = 4  # of a block; where one holds more, its size is shown

@@ -22,6 +22,7 @@ from widgets.state import Choice, State, Values, Whole
 from widgets.tasks import Task
 
 LABEL = "真实规模"
+MINUTES = 3  # that a reader spends with it
 
 FEW, MANY = 8, 1024  # where the slider begins and ends
 STOPS = doublings(FEW, MANY)
