@@ -15,6 +15,7 @@ SCRIPTS = (
     "widgets/runtime/queries.js",
     "widgets/runtime/view.js",
     "widgets/runtime/tasks.js",
+    "widgets/runtime/undo.js",
     "widgets/runtime/player.js",
     "widgets/runtime/keyboard.js",
     "widgets/runtime/status.js",
