@@ -21,6 +21,8 @@ SCRIPTS = (
     "widgets/runtime/status.js",
     "widgets/runtime/lesson-widget.js",
     "widgets/runtime/links.js",
+    "widgets/runtime/lights.js",
+    "widgets/runtime/files.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 

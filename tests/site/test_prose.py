@@ -326,7 +326,7 @@ def test_a_widget_with_its_frames() -> None:
     assert 'runtime="../assets/lesson/python.json"' in html
     ((path, code),) = page.assets.items()
     assert f'src="../{path}"' in html
-    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"asked=0&g=0&')
+    assert code.decode().startswith(_UNFOLD)
 
 
 @pytest.mark.parametrize(
