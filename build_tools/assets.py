@@ -15,11 +15,14 @@ SCRIPTS = (
     "widgets/runtime/queries.js",
     "widgets/runtime/view.js",
     "widgets/runtime/tasks.js",
+    "widgets/runtime/undo.js",
     "widgets/runtime/player.js",
     "widgets/runtime/keyboard.js",
     "widgets/runtime/status.js",
     "widgets/runtime/lesson-widget.js",
     "widgets/runtime/links.js",
+    "widgets/runtime/lights.js",
+    "widgets/runtime/files.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 

@@ -243,10 +243,23 @@ def claim(page: Page, written: str, call: Call, text: str) -> Element:
 def _frames(module: ModuleType, element_id: str, base: str) -> bytes:
     """The script with the frames of a widget's walk, which a page loads."""
     frames = {frame.key(module, q): frame.frame(module, q, element_id, base) for q in module.walk()}
-    return (
-        f"(globalThis.lessonFrames??={{}})[{json.dumps(element_id)}]="
-        f"{json.dumps(frames, ensure_ascii=False, separators=(',', ':'))};"
-    ).encode()
+    # Most lines are those of other frames too: each is written once, and frames are its places.
+    lines: dict[str, int] = {}
+    places = {
+        key: [lines.setdefault(line, len(lines)) for line in html.split("\n")]
+        for key, html in frames.items()
+    }
+    return f"{_UNFOLD}({_json(element_id)},{_json(list(lines))},{_json(places)});".encode()
+
+
+_UNFOLD = (
+    "((id,lines,frames)=>{const f=(globalThis.lessonFrames??={})[id]={};"
+    'for(const q in frames)f[q]=frames[q].map(i=>lines[i]).join("\\n")})'
+)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def widget(page: Page, runtime: str, written: str, call: Call) -> str:

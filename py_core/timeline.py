@@ -457,6 +457,38 @@ class Timeline:
         """Of the communication, from 0 to 1; None where there is none."""
         return self.hidden / self.communication if self.communication else None
 
+    def hidden_share_at(self, tokens: int) -> Fraction | None:
+        """:attr:`hidden_share` if it were ``tokens`` per card, without another simulation.
+
+        The last message is over when the busiest tail is: launched at some bucket, and from
+        there on without a pause. Launches grow with the tokens, tails do not.
+        """
+        if not self.communication or self.setting.sending == "sync":
+            return ZERO if self.communication else None
+        per_work = Fraction(4 * tokens, self.plan.unit) / self.setting.flops
+        step, ticks = per_work.numerator, self.ticks_per_second * per_work.denominator
+        slow, work = self.ticks_per_second * step, self.plan.work
+        last = max((at - work) * slow + tail * per_work.denominator for at, tail in self._tails)
+        return 1 - Fraction(max(0, last) * self._sends, ticks) / self.communication
+
+    @cached_property
+    def _tails(self) -> list[tuple[int, int]]:
+        """Work done when a bucket is launched, and ticks of it and all messages behind it.
+
+        Only those that are the busiest for some number of tokens: the upper hull.
+        """
+        tail = self.used_map[1] - self.used_map[0] if self.used_map else 0
+        hull: list[tuple[int, int]] = []
+        for run in reversed(self.runs):  # launches fall, tails grow
+            before = run.count - 1
+            last = run.planned.launch + before * run.planned.launch_step, tail + run.cost
+            tail = last[1] + before * run.cost
+            for point in (last, (run.planned.launch, tail)) if before else (last,):
+                while hull and _covered(hull, point):
+                    hull.pop()
+                hull.append(point)
+        return hull
+
     @property
     def ratio(self) -> Fraction | None:
         """Communication ÷ backward; None where the backward takes no time."""
@@ -503,6 +535,15 @@ class Timeline:
             return None
         per_token = Fraction(4 * self.plan.work, self.plan.unit) / setting.flops
         return int(self.communication / (len(self.passes) * per_token)) + 1
+
+
+def _covered(hull: list[tuple[int, int]], new: tuple[int, int]) -> bool:
+    """Whether the hull's last point rises nowhere above its two neighbours."""
+    (x, y), (right, top) = hull[-1], new
+    if right == x or len(hull) == 1:
+        return right == x
+    left, low = hull[-2]
+    return (left - x) * (top - y) >= (y - low) * (x - right)
 
 
 # ── the simulation ──────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from typing import Any
 from py_core.errors import ConfigError, UnknownName
 from py_core.model import own_model
 
-NAMES = ("ring", "scale", "formula", "average")
+NAMES = ("ring", "scale", "formula", "overlap", "average")
 
 
 def widget(name: str) -> ModuleType:
@@ -43,13 +43,28 @@ def answer(request: str) -> str:
 
     ``{widget, query, id, base}`` asks for a frame and gets ``{html}``; ``{config}``, the text of
     a config.json, asks for its parameters and gets ``{name, total, parts}`` or, for a bad
-    one, ``{error: {field, says}}`` in the reader's language.
+    one, ``{error: {field, says}}`` in the reader's language. ``{widget, query, export}`` asks
+    for a file that the state can be taken away as, and gets ``{name, type, text}``.
     """
     asked = json.loads(request)
     if "config" in asked:
         return json.dumps(_counted(asked["config"]))
+    if "export" in asked:
+        return json.dumps(exported(asked["widget"], asked["query"], asked["export"]))
     html = render(asked["widget"], asked["query"], asked["id"], asked.get("base", ""))
     return json.dumps({"html": html})
+
+
+def exported(name: str, query: str, what: str) -> dict[str, str]:
+    """The file ``what`` of the state that ``query`` describes. Raises UnknownName."""
+    from widgets.state import parse
+
+    module = widget(name)
+    files: dict[str, Any] = getattr(module, "EXPORTS", {})
+    if what not in files:
+        raise UnknownName("file", what, files)
+    made: dict[str, str] = files[what](parse(module.FIELDS, query))
+    return made
 
 
 def _counted(text: str) -> dict[str, Any]:

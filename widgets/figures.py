@@ -101,11 +101,20 @@ class Panels:
         """The button of a quantity, for templates: ``{{ figures.figure("ring.limit") }}``."""
         changes = {k: str(v) for k, v in pinned.items()}
         q = evaluate(name, scenario.with_fields(changes))
-        text = q.display(unit, digits)
-        self.shown.append((q, changes, text))
+        self.shown.append((q, changes, q.display(unit, digits)))
+        return self.button(q, changes, unit, digits)
+
+    def button(
+        self,
+        q: Quantity,
+        changes: Mapping[str, str] | None = None,
+        unit: str | None = None,
+        digits: int | None = None,
+    ) -> Markup:
+        """The button of a quantity that is at hand; its panel is added."""
         return Markup(
             '<button type="button" class="q" popovertarget="{}" data-q="{}">{}</button>'
-        ).format(self.add(q, changes), name, text)
+        ).format(self.add(q, changes), q.name, q.display(unit, digits))
 
     def papers(self) -> dict[str, tuple[Paper, list[str]]]:
         """The papers that the page's facts come from, each with the places cited."""

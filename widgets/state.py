@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from urllib.parse import parse_qsl, urlencode
 
-from py_core.errors import Accepted, one_of, shown, whole
+from py_core.errors import Accepted, number, one_of, shown, whole
+from py_core.scenario import decimal
 
 WAS = "was"
 GO = "go"  # several fields in the value of one button
 MAX_QUERY = 4_096  # characters; longer ones cannot come from our own controls
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
+_DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
 
 Values = dict[str, str | int]
 
@@ -77,7 +80,98 @@ class Choice:
         return str(value)
 
 
-Field = Whole | Choice
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A field that takes a decimal number, kept as its shortest text: ``50``, ``12.5``.
+
+    ``unlimited`` are other words for "without limit", kept as the first of them.
+    """
+
+    name: str
+    label: str
+    default: str
+    low: str
+    high: str
+    unit: str
+    unlimited: tuple[str, ...] = ()
+    cursor: bool = False
+
+    def accepted(self, _values: Values) -> Accepted:
+        accepted = number(self.low, self.high, self.unit)
+        if not self.unlimited:
+            return accepted
+        english, chinese = self.unlimited[0], self.unlimited[-1]
+        return Accepted(f"{accepted.english}, or {english}", f"{accepted.chinese}，或「{chinese}」")
+
+    def read(self, text: str, _values: Values) -> str | None:
+        if text in self.unlimited:
+            return self.unlimited[0]
+        if not _DECIMAL.fullmatch(text):
+            return None
+        value = Fraction(text)
+        return decimal(value) if Fraction(self.low) <= value <= Fraction(self.high) else None
+
+    def shown(self, value: str | int) -> str:
+        return self.unlimited[-1] if value in self.unlimited else f"{value} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that may or may not be chosen, such as a bucket: a whole number, or nothing."""
+
+    name: str
+    label: str
+    default: str = ""
+    cursor: bool = True
+
+    def accepted(self, _values: Values) -> Accepted:
+        return Accepted("a whole number, or nothing", "整数，空着就是不选")
+
+    def read(self, text: str, _values: Values) -> str | None:
+        if not text:
+            return text
+        return str(int(text)) if _WHOLE.fullmatch(text) else None
+
+    def shown(self, value: str | int) -> str:
+        return str(value) or "不选"
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A former configuration of the same fields, as a query string; empty for none."""
+
+    name: str
+    label: str
+    fields: tuple[Field, ...]
+    default: str = ""
+    cursor: bool = False
+
+    def accepted(self, _values: Values) -> Accepted:
+        return Accepted("a query of this widget", "这个图自己的设定")
+
+    def read(self, text: str, _values: Values) -> str | None:
+        if not text:
+            return text
+        state = parse(self.fields, text)
+        return None if state.notices else self.written(state.values)
+
+    def written(self, values: Values) -> str:
+        """The configuration in ``values``: what differs from the defaults, and never nothing."""
+        always = self.fields[0].name
+        kept = {f.name: values[f.name] for f in self.fields}
+        return urlencode(
+            {
+                f.name: kept[f.name]
+                for f in self.fields
+                if f.name == always or kept[f.name] != f.default
+            }
+        )
+
+    def shown(self, value: str | int) -> str:
+        return "有对照" if value else "没有对照"
+
+
+Field = Whole | Choice | Real | Place | Pinned
 
 
 @dataclass(frozen=True, slots=True)

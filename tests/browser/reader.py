@@ -52,6 +52,11 @@ def at_step(page: Page, step: int, last: int) -> None:
     expect(page.locator("#ring .ring-counter")).to_have_text(f"第 {step} 步，共 {last} 步")
 
 
+def take(page: Page, query: str) -> None:
+    """The stepper in the state of a link on the page, such as ``ring.n=8``."""
+    page.evaluate("q => document.querySelector('#ring').take(new URLSearchParams(q))", query)
+
+
 def listen(page: Page) -> None:
     """From now on, keep what the stepper says to a screen reader in ``said``."""
     page.evaluate("""() => {

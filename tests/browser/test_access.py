@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import widgets
 from tests.browser.reader import LESSON, at_step, opened, ready
 from tests.conftest import ROOT
+from widgets.state import parse
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -16,9 +18,10 @@ VIOLATIONS = """async (tags) => {
     const found = await axe.run({include: [["#ring"], ["#scale"]]}, {runOnly: tags});
     return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" ")}`);
 }"""
+# A key of each figure with its default value: whatever the query leaves out goes back.
 TAKE = """(query) => {
-    for (const id of ["ring", "scale"]) {
-        document.getElementById(id).take(new URLSearchParams(`${id}.x=&${query}`));
+    for (const [id, key] of [["ring", "ring.seed=7"], ["scale", "scale.gradient=bf16"]]) {
+        document.getElementById(id).take(new URLSearchParams(`${key}&${query}`));
     }
 }"""
 
@@ -37,23 +40,14 @@ STATES = {
 WIDTHS = (390, 1280)
 
 
-def each_state(page: Page) -> list[tuple[str, Callable[[], None]]]:
-    def show(name: str, query: str) -> None:
-        page.evaluate(TAKE, query)
-        for part in query.split("&"):
-            owner, _, value = part.partition(".")
-            if value and "99" not in value and "=x" not in value and "=3" not in value:
-                frame = page.locator(f"#{owner} [data-frame]")
-                expect(frame).to_have_attribute("data-full", _holds(value))
-        page.evaluate("for (const d of document.querySelectorAll('#ring details')) d.open = true")
-
-    return [(name, lambda n=name, q=query: show(n, q)) for name, query in STATES.items()]
-
-
-def _holds(pair: str):
-    import re
-
-    return re.compile(rf"(^|&){re.escape(pair)}(&|$)")
+def show(page: Page, query: str) -> None:
+    """Both figures in the state of ``query``, with everything folded out."""
+    page.evaluate(TAKE, query)
+    for name in ("ring", "scale"):
+        own = [(k.removeprefix(f"{name}."), v) for k, v in parse_qsl(query) if k.startswith(name)]
+        full = parse(widgets.widget(name).FIELDS, urlencode(own)).full_query()
+        expect(page.locator(f"#{name} [data-frame]")).to_have_attribute("data-full", full)
+    page.evaluate("for (const d of document.querySelectorAll('#ring details')) d.open = true")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -67,8 +61,8 @@ def test_ux_47_29_54_no_rule_is_broken_and_nothing_sticks_out(
     page = opened(context.new_page(), origin + LESSON)
     ready(page)
     page.add_script_tag(path=AXE)
-    for name, show in each_state(page):
-        show()
+    for name, query in STATES.items():
+        show(page, query)
         assert page.evaluate(VIOLATIONS, RULES) == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         assert small_targets(page) == [], name
@@ -180,8 +174,8 @@ def test_ux_68_words_are_readable_on_a_phone(browser: Browser, origin: str) -> N
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = opened(context.new_page(), origin + LESSON)
     ready(page)
-    for name, show in each_state(page):
-        show()
+    for name, query in STATES.items():
+        show(page, query)
         smallest = page.evaluate("""() => Math.min(...[...document.querySelectorAll(
                 "#ring [data-view] *, #scale [data-view] *")]
             .filter((e) => e.checkVisibility() && !e.closest(".panel, .lw-hidden, title, desc"))

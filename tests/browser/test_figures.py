@@ -93,10 +93,12 @@ def test_used_elsewhere_leads_there_and_closes(page: Page, origin: str) -> None:
         f for f in page.locator("article > p button.q").all() if f.inner_text() == "64"
     )
     first.click()
-    link = page.locator(".panel:popover-open").get_by_role("link", name="环形每张卡要发多少")
+    target = second.get_attribute("id")
+    link = page.locator(f'.panel:popover-open a[href="#{target}"]')
+    expect(link).to_have_text("环形每张卡要发多少")
     link.click()
     expect(page.locator(".panel:popover-open")).to_have_count(0)
-    assert page.url.endswith(f"#{second.get_attribute('id')}")
+    assert page.url.endswith(f"#{target}")
 
 
 @pytest.mark.parametrize("width", [320, 390])

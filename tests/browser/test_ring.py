@@ -24,6 +24,7 @@ from tests.browser.reader import (
     ready,
     set_cards,
     shows,
+    take,
 )
 from tests.conftest import ROOT
 from widgets.ring.widget import walk
@@ -357,9 +358,9 @@ def test_the_whole_table_is_in_sight(
     browser: Browser, origin: str, width: int, n: int, mode: str
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900})
-    page = context.new_page()
+    page = opened(context.new_page(), origin + LESSON)
     for step in (0, 1, n, 2 * (n - 1)):
-        opened(page, f"{origin}{LESSON}?ring.n={n}&ring.mode={mode}&ring.step={step}")
+        take(page, f"ring.n={n}&ring.mode={mode}&ring.step={step}")
         at_step(page, step, 2 * (n - 1))
         spare = "e => [e.scrollWidth - e.clientWidth, ...[...e.querySelectorAll('td, th')]" + (
             ".map(c => c.scrollWidth - c.clientWidth)]"

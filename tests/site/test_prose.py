@@ -8,7 +8,7 @@ import pytest
 from markdown import Markdown
 
 from build_tools.calls import parse_call
-from build_tools.prose import LessonExtension, Page, locate
+from build_tools.prose import _UNFOLD, LessonExtension, Page, locate
 from py_core import quantity
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
@@ -327,7 +327,7 @@ def test_a_widget_with_its_frames() -> None:
     assert 'runtime="../assets/lesson/python.json"' in html
     ((path, code),) = page.assets.items()
     assert f'src="../{path}"' in html
-    assert code.decode().startswith('(globalThis.lessonFrames??={})["ring"]={"asked=0&')
+    assert code.decode().startswith(_UNFOLD)
 
 
 @pytest.mark.parametrize(

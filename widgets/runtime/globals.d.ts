@@ -27,6 +27,16 @@ interface LessonStatus {
   copy(text: string, done: "copied" | "data"): Promise<void>;
 }
 
+interface LessonUndo {
+  readonly pending: number;
+  /** What the next undo would restore, if there is anything left to take back. */
+  readonly former: string | undefined;
+  /** A request for that many levels back is on its way. */
+  ask(levels: number): void;
+  /** It is answered; ``left``: the configuration that was left, where that counts. */
+  settle(left?: string): void;
+}
+
 interface LessonWidget {
   take(params: URLSearchParams): void;
 }
@@ -67,6 +77,7 @@ declare var lessonStatus: (
   python: LessonPython,
   signal: AbortSignal,
 ) => LessonStatus;
+declare var lessonUndo: (widget: HTMLElement) => LessonUndo;
 declare var lessonQueries: LessonQueries;
 declare var lessonView: LessonView;
 /** Tick what the frame of this widget shows; returns words for what is ticked for the first time. */

@@ -4,7 +4,6 @@
 // This file knows no formula and formats no number: it passes queries and morphs HTML.
 
 (() => {
-  const UNDO_LEVELS = 50;
   const BUSY_AFTER = 150; // ms; quicker answers need no word
   const WRITE_AFTER = 300; // ms between addresses while a slider moves; browsers limit them
 
@@ -32,9 +31,8 @@
     /** The query that was asked for last, shown or still on its way. */
     #wanted = "";
     #latest = 0; // number of the newest request; older answers are dropped
-    /** @type {string[]} former configurations, the latest last */
-    #past = [];
-    #undone = 0; // how many of them the request on its way takes back
+    /** @type {LessonUndo} */
+    #undo = /** @type {any} */ (undefined);
     /** What could not be answered, for another try. @type {{query: string, undone: number} | undefined} */
     #unanswered;
     /** @type {Slide | undefined} */
@@ -62,6 +60,7 @@
       this.#player = globalThis.lessonPlayer(this, signal, () => this.#announce());
       globalThis.lessonKeyboard(this, this.#player, signal);
 
+      this.#undo ??= globalThis.lessonUndo(this);
       this.#initial ||= this.#shown;
       this.#wanted = this.#shown;
       const linked = within(new URLSearchParams(location.search), this.id, this.#initial);
@@ -95,11 +94,6 @@
     /** @returns {HTMLElement} */
     get #view() {
       return /** @type {HTMLElement} */ (this.querySelector("[data-view]"));
-    }
-
-    /** @param {string} tool @returns {HTMLElement} */
-    #tool(tool) {
-      return /** @type {HTMLElement} */ (this.querySelector(`[data-tool="${tool}"]`));
     }
 
     /** ``query`` without its cursor: what undo restores. @param {string | URLSearchParams} query */
@@ -178,9 +172,8 @@
       if (!button || button.getAttribute("aria-disabled") === "true") return;
       switch (button.dataset.tool) {
         case "undo": {
-          const undone = this.#undone + 1;
-          const former = this.#past.at(-undone);
-          if (former !== undefined) this.#go(former, { undone });
+          const { former, pending } = this.#undo;
+          if (former !== undefined) this.#go(former, { undone: pending + 1 });
           break;
         }
         case "reset":
@@ -229,8 +222,7 @@
       if (!played) this.#player.stop();
       this.#slide = slide;
       this.#wanted = query;
-      this.#undone = undone;
-      this.#showUndo();
+      this.#undo.ask(undone);
       const html = frames[this.id]?.[query] ?? (await this.#ask(query, linked, mine));
       if (mine !== this.#latest || html === undefined) return;
       const moving = slide && slide.query !== query; // on, under the reader's finger
@@ -240,15 +232,11 @@
       this.#unanswered = undefined;
       lessonView.show(this.#view, html, moving ? slide.input : undefined);
       this.#wanted = moving ? slide.query : this.#shown;
-      this.#past.splice(this.#past.length - this.#undone, this.#undone);
       const changed = leap
         ? former !== this.#shown
         : this.#configuration(former) !== this.#configuration(this.#shown);
-      if (changed && !undone && !linked && !slide?.pushed) this.#past.push(former);
+      this.#undo.settle(changed && !undone && !linked && !slide?.pushed ? former : undefined);
       if (changed && slide) slide.pushed = true;
-      if (this.#past.length > UNDO_LEVELS) this.#past.shift();
-      this.#undone = 0;
-      this.#showUndo();
       this.#status.show();
       this.#player.shown();
       this.#ticked.push(...globalThis.lessonTasks(this.id, this.#frame));
@@ -296,12 +284,11 @@
     }
 
     #refused() {
-      this.#unanswered = { query: this.#wanted, undone: this.#undone };
+      this.#unanswered = { query: this.#wanted, undone: this.#undo.pending };
       this.#player.stop();
       this.#slide = undefined;
       this.#wanted = this.#shown;
-      this.#undone = 0;
-      this.#showUndo();
+      this.#undo.ask(0);
       if (this.#python.stage !== "failed") this.#status.say("error");
       lessonView.show(this.#view, this.#frame.outerHTML); // the controls go back to what is shown
     }
@@ -331,11 +318,6 @@
     #showAddress() {
       const line = this.querySelector("[data-address]");
       if (line) line.textContent = location.href;
-    }
-
-    #showUndo() {
-      const left = this.#past.length - this.#undone;
-      this.#tool("undo").setAttribute("aria-disabled", String(left === 0));
     }
 
     /** @param {boolean} [onlyNotices] */

@@ -1,10 +1,32 @@
 // A widget's view: one frame is morphed into the next. What is the reader's stays as it is: the
 // focus, the slider under the finger, what was folded out, the player. Values that a frame marks
-// (``data-mark``) are framed for a moment when they change.
+// (``data-mark``) are framed for a moment when they change; what it says glides
+// (``data-glide``) moves from its old place to the new one, unless readers want no motion.
 
 (() => {
   /** @param {Node} node */
   const isPlayer = (node) => node instanceof Element && node.hasAttribute("data-player");
+
+  const GLIDE = { duration: 450, easing: "ease-in-out" };
+
+  /** Where each gliding thing is. @param {HTMLElement} view @returns {Map<string, DOMRect>} */
+  const places = (view) =>
+    new Map(gliding(view).map((e) => [e.dataset.glide ?? "", e.getBoundingClientRect()]));
+
+  /** @param {HTMLElement} view @returns {(SVGElement & {dataset: DOMStringMap})[]} */
+  const gliding = (view) => [...view.querySelectorAll("[data-glide]")].map((e) => /** @type {any} */ (e));
+
+  /** Let each start from where it was. @param {HTMLElement} view @param {Map<string, DOMRect>} before */
+  const glide = (view, before) => {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const e of gliding(view)) {
+      const was = before.get(e.dataset.glide ?? "");
+      const is = e.getBoundingClientRect();
+      if (!was?.width || !is.width || (was.left === is.left && was.width === is.width)) continue;
+      const from = `translateX(${was.left - is.left}px) scaleX(${was.width / is.width})`;
+      e.animate([{ transform: from }, { transform: "none" }], GLIDE);
+    }
+  };
 
   const callbacks = {
     // What is equal need not be gone through: most of a frame is, and the browser sees it at once.
@@ -33,6 +55,7 @@
     show(view, html, slider) {
       const place = slider?.value ?? "";
       const before = marked(view);
+      const from = slider ? null : places(view); // under the finger it follows at once
       // A kept element would go on with the travel it has begun.
       for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
       globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true, callbacks });
@@ -44,6 +67,7 @@
         /** @type {HTMLOptionElement} */ (option).selected = option.hasAttribute("selected");
       }
       mark(view, before);
+      if (from) glide(view, from);
     },
 
     travel(view) {
