@@ -328,7 +328,7 @@ def test_a_widget_with_its_frames() -> None:
     assert f'src="../{path}"' in html
     assert code.decode().startswith("((id,lines,frames)=>{")
     assert '("ring",["<form class' in code.decode()
-    assert '"asked=0&g=0&' in code.decode()
+    assert '"asked=0&elements=0&g=0&' in code.decode()
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_a_widget_with_its_frames() -> None:
         ('{{ widget("ring", query=5) }}', "a text"),
         ('{{ widget("ring", "b") }}', "the name of one widget"),
         ('{{ widget("ring", query="n=99") }}', "from 2 to 16"),
-        ('{{ widget("ring", query="foo=1") }}', "asked, g, guess, mode, n"),
+        ('{{ widget("ring", query="foo=1") }}', "asked, elements, g, guess, mode"),
         ('{{ widget("ring") }}\n\n{{ widget("ring") }}', "no other widget"),
     ],
 )
