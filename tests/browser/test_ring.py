@@ -549,6 +549,7 @@ def test_ux_60_link_and_data_can_be_copied(page: Page, origin: str) -> None:
     assert lines[1].startswith("卡,已发（块）,已收（块）,最大差,块 0")
     assert [line.split(",")[1] for line in lines[2:6]] == ["1"] * 4
     assert "种子 7" in lines[-1]
+    expect(page.locator("#scale").get_by_role("button", name="复制数据")).to_have_count(0)
     button(page, "复制链接").click()
     expect(page.locator("#ring [data-status]")).to_have_text("链接已复制")
     assert page.evaluate("navigator.clipboard.readText()") == f"{origin}{LESSON}?ring.step=1"
