@@ -31,7 +31,6 @@ from widgets.state import Choice, Pinned, State, Values, parse
 from widgets.tasks import Task
 
 LABEL = "通信藏进反向的时间线"
-MINUTES = 7  # that a reader spends with it
 
 TOKENS = doublings(FEW, MANY)
 CARDS = (1, *doublings(2, 1024))
