@@ -36,7 +36,11 @@ class Window:
 
     def x(self, ticks: int) -> int:
         """Units from the left, within the picture."""
-        return min(max((ticks - self.low) * WIDTH // self.span, 0), WIDTH)
+        if ticks <= self.low:
+            return 0
+        if ticks >= self.high:
+            return WIDTH
+        return (ticks - self.low) * WIDTH // (self.high - self.low)
 
     def per_cent(self, ticks: int) -> str:
         """The same as a per cent, for what is not scaled."""
@@ -78,14 +82,17 @@ class Part:
     @property
     def exposed(self) -> int:
         """Ticks of its messages behind the end of the backward."""
-        run, over = self.run, self.of.end - self.of.start
+        over = self.of.end
+        if self.end <= over:
+            return 0
+        if self.count == 1:
+            return self.end - max(self.start, over)
+        run, over = self.run, over - self.of.start
         inside = range(self.first, self.first + self.count)
         # Buckets end one after another: the first that is not over in time begins the rest.
         late = bisect_right(inside, over, key=lambda j: run.start_of(j) + run.cost)
-        if late == self.count:
-            return 0
         cut = run.start_of(inside[late])
-        return run.cost * (self.count - late) - max(0, min(over - cut, run.cost))
+        return run.cost * (self.count - late) - max(0, over - cut)
 
 
 def parts(found: Timeline, window: Window) -> Iterator[Part]:
@@ -147,12 +154,14 @@ def lanes(found: Timeline, window: Window, shown: list[Part]) -> dict[str, str]:
             start, end = p.start + interval.start, p.start + interval.end
             if end > start and window.shows(start, end):
                 layers[i % 2].append((window.x(start), window.x(end)))
-    hidden = [
-        (window.x(a.start), window.x(min(a.end, a.of.end))) for a in shown if a.start < a.of.end
-    ]
-    exposed = [
-        (window.x(max(a.start, a.of.end)), window.x(a.end)) for a in shown if a.end > a.of.end
-    ]
+    hidden: list[tuple[int, int]] = []
+    exposed: list[tuple[int, int]] = []
+    for a in shown:
+        start, end, over = a.start, a.end, a.of.end
+        if start < over:
+            hidden.append((window.x(start), window.x(min(end, over))))
+        if end > over:
+            exposed.append((window.x(max(start, over)), window.x(end)))
     return {
         "even": _plain(layers[0]),
         "odd": _plain(layers[1]),
@@ -174,43 +183,44 @@ def _plain(spans: list[tuple[int, int]]) -> str:
     return "".join(path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bar:
-    """Parts in a row that are touched as one."""
+    """Parts in a row that are touched as one; their sums are exact."""
 
-    parts: list[Part]
+    head: Part
+    tail: Part
+    count: int
+    bytes: int
+    busy: int
+    exposed: int
+
+    @classmethod
+    def of(cls, part: Part) -> Bar:
+        return cls(part, part, part.count, part.bytes, part.busy, part.exposed)
+
+    def take(self, other: Bar) -> None:
+        """The next one, too."""
+        self.tail = other.tail
+        self.count += other.count
+        self.bytes += other.bytes
+        self.busy += other.busy
+        self.exposed += other.exposed
 
     @property
     def first(self) -> int:
-        return self.parts[0].number
+        return self.head.number
 
     @property
     def last(self) -> int:
-        return self.parts[-1].number + self.parts[-1].count - 1
-
-    @property
-    def count(self) -> int:
-        return sum(part.count for part in self.parts)
+        return self.tail.number + self.tail.count - 1
 
     @property
     def start(self) -> int:
-        return self.parts[0].start
+        return self.head.start
 
     @property
     def end(self) -> int:
-        return self.parts[-1].end
-
-    @property
-    def bytes(self) -> int:
-        return sum(part.bytes for part in self.parts)
-
-    @property
-    def busy(self) -> int:
-        return sum(part.busy for part in self.parts)
-
-    @property
-    def exposed(self) -> int:
-        return sum(part.exposed for part in self.parts)
+        return self.tail.end
 
     def holds(self, number: int) -> bool:
         return self.first <= number <= self.last
@@ -218,25 +228,25 @@ class Bar:
     @property
     def ends(self) -> tuple[Tensor, Tensor]:
         """The first tensor and the last."""
-        first, last = self.parts[0].run.planned, self.parts[-1].run.planned
+        first, last = self.head.run.planned, self.tail.run.planned
         return first.pieces[0].segment.entries[0], last.pieces[-1].segment.entries[0]
 
 
 def bars(window: Window, shown: list[Part]) -> list[Bar]:
     """Parts of one pass together until they are wide enough to be touched."""
-    made: list[list[Part]] = []
+    made: list[Bar] = []
     least = max(1, LEAST * window.span // WIDTH)
     for part in shown:
-        group = made[-1] if made else None
-        if group and group[0].of is part.of and group[-1].end - group[0].start < least:
-            group.append(part)
+        bar = made[-1] if made else None
+        if bar and bar.head.of is part.of and bar.end - bar.start < least:
+            bar.take(Bar.of(part))
         else:
-            made.append([part])
-    if len(made) > 1 and made[-1][0].of is made[-2][0].of:
+            made.append(Bar.of(part))
+    if len(made) > 1 and made[-1].head.of is made[-2].head.of:
         last = made[-1]
-        if last[-1].end - last[0].start < least:
-            made[-2] += made.pop()
-    return [Bar(group) for group in made]
+        if last.end - last.start < least:
+            made[-2].take(made.pop())
+    return made
 
 
 # ── the axis ────────────────────────────────────────────────────────────────────────────

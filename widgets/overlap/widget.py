@@ -13,7 +13,7 @@ from py_core.readouts import readouts
 from py_core.timeline import Bucket, Timeline, simulate
 from py_core.trace import trace_json
 from widgets.overlap.curve import FEW, MANY, curve
-from widgets.overlap.picture import Bar, Window, bars, lanes, marks, parts, written
+from widgets.overlap.picture import WIDTH, Bar, Window, bars, lanes, marks, parts, written
 from widgets.overlap.setting import (
     CONFIGURATION,
     FIELDS,
@@ -25,12 +25,13 @@ from widgets.overlap.setting import (
     Step,
     step_of,
 )
-from widgets.overlap.words import PARTS, Clock, contents, size, spread
+from widgets.overlap.words import PARTS, Clock, contents, size, spaced, spread
 from widgets.slider import Slider, doublings
 from widgets.state import Choice, Pinned, State, Values, parse
 from widgets.tasks import Task
 
 LABEL = "通信藏进反向的时间线"
+MINUTES = 7  # that a reader spends with it
 
 TOKENS = doublings(FEW, MANY)
 CARDS = (1, *doublings(2, 1024))
@@ -169,12 +170,12 @@ def view(state: State) -> dict[str, Any]:
         "instead": step.instead,
         "problem": found.problem,
         "nothing": _nothing(found),
-        "told": told,
+        "told": {k: q for k, q in told.items() if not found.problem or k in _OWN},
         "pinned": _readouts(str(values["pin"])) if ghost else {},
         "pin": _PIN.written(values),
         "says": _says(found, told, step.setting.sending),
         "picture": _picture(found, window, clock, shown, ghost),
-        "bars": [_bar(bar, i, window, clock, found, chosen) for i, bar in enumerate(groups)],
+        "bars": _bars(groups, window, clock, found, chosen),
         "now": {
             "at": window.per_cent(now) if window.low <= now <= window.high else "",
             "low": window.low * PLACES // whole,
@@ -187,10 +188,13 @@ def view(state: State) -> dict[str, Any]:
         "missing": values["bucket"] != "" and not chosen and len(found.buckets) > 0,
         "neighbours": _neighbours(values, found),
         "view": _moves(values, found, whole, zoom),
-        "curve": _curve(values, told),
+        "curve": None if asks else _curve(values, told),  # it would give the answer away
         "copied": _copied(step, told, groups, found),
         "error": {n.field: n for n in state.notices},
     }
+
+
+_OWN = ("backward", "forward", "buckets")  # readouts that need no communication
 
 
 def _ticks(found: Timeline, seconds: Fraction) -> int:
@@ -368,7 +372,8 @@ def _detail(b: Bucket, found: Timeline, clock: Clock, window: Window) -> dict[st
         "ready": window.per_cent(at(b.ready)),
         "start": window.per_cent(at(b.start)),
         "width": _between(window, at(b.start), at(b.end)),
-        "seen": window.shows(at(b.ready), at(b.end)),
+        "seen": window.shows(at(b.start), at(b.end)),
+        "ready_seen": window.shows(at(b.ready), at(b.ready)),
     }
 
 
@@ -390,7 +395,7 @@ def _computing(found: Timeline, now: int) -> str:
         if now < p.end:
             at = next(i for i in found.intervals if now - p.start < i.end)
             where = f"第 {at.layer} 层" if at.layer is not None else PARTS[at.part]
-            return f"反向在算{' ' if where[0] == 'M' else ''}{where}"
+            return f"反向在算{spaced(where)}"
     return "反向已经算完"
 
 
@@ -445,29 +450,27 @@ def _exposed(found: Timeline) -> Iterator[tuple[int, int]]:
 
 def _layers(found: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
     """Names above the compute lane, as many as have room: place, anchor, text."""
-    free = 0
+    widest = max(i.end - i.start for i in found.intervals)
+    least = ROOM * window.span // WIDTH
+    every = next((n for n in (1, 2, 4, 8, 16, 32, 64) if n * widest >= least), 0)
     for p in found.passes:
-        over = window.x(p.end)
+        free = window.x(p.start)
+        last = min(window.x(p.end) - 3 * ROOM // 2, WIDTH - ROOM)  # the embedding's name is there
         for interval in found.intervals:
             start, end = p.start + interval.start, p.start + interval.end
-            if not window.shows(start, end) or interval.part == "norm":
-                continue
-            embedding = interval.part == "embedding"
-            name = f"第 {interval.layer} 层" if interval.layer is not None else PARTS[interval.part]
             low, high = max(start, window.low), min(end, window.high)
             at = window.x((low + high) // 2)
-            if embedding or (at >= free and at + ROOM < over) or window.span < (end - start) * 9:
-                if at < free and not embedding:
-                    continue
-                anchor = (
-                    "end"
-                    if at > over - ROOM // 2 or at > 1150
-                    else "start"
-                    if at < 50
-                    else "middle"
-                )
-                yield window.per_cent(end if embedding else (low + high) // 2), anchor, name
-                free = at + ROOM
+            if high < low or (high == low and start < end):
+                continue
+            if interval.part == "embedding":
+                yield window.per_cent(end), "end", PARTS["embedding"]
+            elif interval.layer is None:
+                if interval.part == "lm_head" and window.x(p.end) - at > 2 * ROOM:
+                    yield window.per_cent(low), "start", PARTS["lm_head"]
+                    free = window.x(low) + ROOM
+            elif every and interval.layer % every == 0 and free <= at - ROOM // 2 < last:
+                yield window.per_cent((low + high) // 2), "middle", f"第 {interval.layer} 层"
+                free = at + ROOM // 2
 
 
 def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, str]]:
@@ -477,9 +480,9 @@ def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, st
         return
     over = window.x(p.end)
     if found.hidden and len(found.passes) == 1 and over >= WIDE:
-        yield "hidden", written(over * 10_000 // 1200 // 2), "middle", "hidden_share"
+        yield "hidden", written(over * 5_000 // WIDTH), "middle", "hidden_share"
     if found.exposed and p.end < window.high:
-        if over <= 1200 - WIDE:
+        if over <= WIDTH - WIDE:
             yield "exposed", window.per_cent(p.end), "start", "exposed"
         else:
             yield "exposed", "100.00%", "end", "exposed"
@@ -515,14 +518,29 @@ def _described(found: Timeline, clock: Clock) -> str:
     return f"上面一道：{each}。下面一道：{count}。露在外面的：{exposed or '没有'}。"
 
 
-def _bar(
-    bar: Bar, index: int, window: Window, clock: Clock, found: Timeline, chosen: Bucket | None
-) -> dict[str, Any]:
-    part = bar.parts[0]
+def _bars(
+    groups: list[Bar], window: Window, clock: Clock, found: Timeline, chosen: Bucket | None
+) -> list[dict[str, Any]]:
+    """Every bar that can be touched: where it is, what it is called, its cells in the table."""
+    each = found.bucket_count
+    offset = {p.number: i * each for i, p in enumerate(p for p in found.passes if p.sends)}
+    return [
+        _bar(bar, window, clock, found)
+        | {
+            "index": i,
+            "to": offset[bar.head.of.number] + bar.first,
+            "chosen": chosen is not None
+            and chosen.micro_batch == bar.head.of.number
+            and bar.holds(chosen.index),
+        }
+        for i, bar in enumerate(groups)
+    ]
+
+
+def _bar(bar: Bar, window: Window, clock: Clock, found: Timeline) -> dict[str, Any]:
+    part = bar.head
     first, last = bar.ends
     number, batch = part.number, part.of.number
-    sending = [p.number for p in found.passes if p.sends]
-    to = sending.index(batch) * found.bucket_count + number
     if bar.count == 1:
         what = contents(part.run.planned.pieces_of(part.first))
         name = _which(found, number, batch)
@@ -546,11 +564,8 @@ def _bar(
     }
     fate = f"露在外面 {clock(late)}" if late else "全藏住了"
     return cells | {
-        "index": index,
-        "to": to,
         "x": window.per_cent(bar.start),
-        "width": _between(window, bar.start, max(bar.end, bar.start + window.span // 1200)),
-        "chosen": chosen is not None and chosen.micro_batch == batch and bar.holds(chosen.index),
+        "width": _between(window, bar.start, max(bar.end, bar.start + window.span // WIDTH)),
         "label": f"{name}：{clock(bar.start)} 到 {clock(bar.end)}，传 {clock(bar.busy)}，"
         f"{size(bar.bytes)}{moments}，{fate}；{what}",
     }

@@ -105,10 +105,16 @@ def _line(where: str, named: list[str], count: int) -> str:
     listed = "、".join(named)
     shown = len(named)
     more = f" 等 {count:,} 个张量" if count > shown and "（" not in listed else ""
-    return f"{where}的 {listed}{more}"
+    gap = " " if where[-1].isascii() else ""
+    return f"{where}{gap}的 {listed}{more}"
 
 
 def spread(first: Tensor, last: Tensor) -> str:
     """From where to where in the model several buckets reach."""
     begin, end = place(first), place(last)
-    return begin if begin == end else f"{begin}到{end}"
+    return begin if begin == end else f"{begin}到{spaced(end)}"
+
+
+def spaced(name: str) -> str:
+    """A name within Chinese: a space before Latin letters, as between all of them here."""
+    return f" {name}" if name[0].isascii() else name
