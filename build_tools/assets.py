@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -55,9 +56,21 @@ def collect(root: Path) -> Assets:
     assets.style = assets.add("lesson", ".css", b"\n".join(s.read_bytes() for s in styles))
     for script in SCRIPTS:
         file = root / script
-        assets.scripts.append(assets.add(file.name.split(".")[0], ".js", file.read_bytes()))
+        assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
     assets.worker = assets.add("worker", ".mjs", (root / WORKER).read_bytes())
     return assets
+
+
+# Comments that have their lines to themselves: authors read them, browsers need not fetch them.
+_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n", re.M)
+
+
+def served(script: Path) -> bytes:
+    """A script of ours as readers fetch it; others' are left as they are."""
+    content = script.read_bytes()
+    return (
+        content if "node_modules" in script.parts else _COMMENT.sub("", content.decode()).encode()
+    )
 
 
 def manifest(assets: Assets, boot: dict[str, Any]) -> str:
