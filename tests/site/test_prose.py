@@ -8,7 +8,7 @@ import pytest
 from markdown import Markdown
 
 from build_tools.calls import parse_call
-from build_tools.prose import _UNFOLD, LessonExtension, Page, locate
+from build_tools.prose import LessonExtension, Page, locate
 from py_core import quantity
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
