@@ -25,6 +25,7 @@ class Curve:
     labels: list[tuple[str, str]]
     now: tuple[str, str] | None
     even: str
+    rises: bool  # by a tenth at least
 
 
 def across(tokens: int) -> int:
@@ -58,4 +59,5 @@ def curve(values: Values, configuration: str, share: int | None, even: int | Non
         labels,
         (written(across(int(values["tokens"]))), written(10_000 - share)),
         written(across(even)) if even is not None and shown else "",
+        shares[-1] >= shares[0] + 1_000,
     )

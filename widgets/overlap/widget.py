@@ -142,7 +142,7 @@ def view(state: State) -> dict[str, Any]:
     whole = max(1, _ticks(found, found.end), _ticks(found, ghost.end) if ghost else 0)
     window, zoom = _window(values, whole)
     clock = Clock.for_span(window.span, whole, found.ticks_per_second)
-    shown = list(parts(found, window))
+    shown = list(parts(found, window)) if found.communication else []
     groups = bars(window, shown)
     chosen = _chosen(values, found)
     told = readouts(found, step.scenario)
@@ -170,6 +170,7 @@ def view(state: State) -> dict[str, Any]:
         "instead": step.instead,
         "problem": found.problem,
         "nothing": _nothing(found),
+        "late": found.exposed > 0,
         "told": {k: q for k, q in told.items() if not found.problem or k in _OWN},
         "pinned": _readouts(str(values["pin"])) if ghost else {},
         "pin": _PIN.written(values),
@@ -251,14 +252,11 @@ def _says(found: Timeline, told: dict[str, Quantity], sending: str) -> list[tupl
             (" 的通信全露在外面，一个训练步要 ", "step"),
             ("。", ""),
         ]
-    hides = "藏住了 " if found.hidden else "一点也没藏住："
-    return [
-        ("反向 ", "backward"),
-        ("，通信 ", "communication"),
-        (f"；{hides}", "hidden_share"),
-        ("，露在外面的还有 " if found.exposed else "，露在外面的是 ", "exposed"),
-        ("。", ""),
-    ]
+    lanes: list[tuple[str, str]] = [("反向 ", "backward"), ("，通信 ", "communication")]
+    if not found.hidden:
+        return [*lanes, ("，一点也没藏住，全露在外面。", "")]
+    rest = "，露在外面的还有 " if found.exposed else "，露在外面的是 "
+    return [*lanes, ("；藏住了 ", "hidden_share"), (rest, "exposed"), ("。", "")]
 
 
 # ── window, cursor, chosen bucket ───────────────────────────────────────────────────────
