@@ -127,7 +127,9 @@ def strokes(spans: Iterator[tuple[int, int]] | list[tuple[int, int]]) -> str:
     """Spans of units, in order, as one path of level strokes; touching ones part if they can."""
     merged: list[list[int]] = []
     for start, end in spans:
-        if merged and start <= merged[-1][1] and end - merged[-1][0] < GAP:
+        last = merged[-1] if merged else None
+        # What has no width of its own yet takes the next one in.
+        if last and start <= last[1] and (end - last[0] < GAP or last[0] == last[1]):
             merged[-1][1] = max(merged[-1][1], end)
         else:
             merged.append([start, end])
