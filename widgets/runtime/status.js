@@ -22,6 +22,8 @@
     #retry;
     #live;
     #slow = 0;
+    #later = 0;
+    #saidAt = -Infinity;
 
     /** @param {HTMLElement} widget @param {LessonPython} python @param {AbortSignal} signal */
     constructor(widget, python, signal) {
@@ -73,7 +75,17 @@
       const words = [...frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
       if (!onlyNotices) words.push(frame.querySelector("[data-says]")?.textContent ?? "");
       const text = [...words, ...ticks].join(" ").replace(/\s+/g, " ").trim();
-      if (text) this.#live.textContent = text;
+      clearTimeout(this.#later);
+      // Of what follows close upon each other, only the last is said (``data-calm``, in ms).
+      const wait = this.#saidAt + Number(frame.dataset.calm ?? 0) - performance.now();
+      if (text && wait > 0) this.#later = setTimeout(() => this.#tell(text), wait);
+      else if (text) this.#tell(text);
+    }
+
+    /** @param {string} text */
+    #tell(text) {
+      this.#saidAt = performance.now();
+      this.#live.textContent = text;
     }
 
     /** @param {string} text @param {"copied" | "data"} done what to say then */
