@@ -7,6 +7,7 @@ a page lies and collects what it made. Inside a sentence authors write
 - ``{{ fact("dsv3.gpus") }}``: a figure that a paper printed
 - ``{{ cite("patarasuk_yuan") }}``: a paper, numbered into the page's references
 - ``{{ lit("25 MB", why="…") }}``: a figure typed by hand, and why that is right
+- ``{{ term("all-reduce") }}``: a word that a reader can have explained
 - ``{{ task("ring.naive") }}``: where a thing to try begins, and its tick
 - ``{% claim "comm_exceeds_backward", tokens=4096 %}…{% endclaim %}``: a sentence that
   stops the build when it is false
@@ -23,7 +24,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from hashlib import sha256
 from html import unescape
 from types import ModuleType
@@ -38,7 +40,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 import widgets
-from build_tools import tasks
+from build_tools import glossary, tasks
 from build_tools.calls import Call, parse_call
 from build_tools.faults import told
 from build_tools.reading import head, minutes_of
@@ -74,6 +76,7 @@ class Problem:
     written: str
     says: str
     nth: int = 0  # which of several that read the same; -1: the last one not taken yet
+    alone: bool = False  # of those on lines of their own, which are read first, or of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +138,9 @@ class Page:
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, bytes] = field(default_factory=dict)  # site path -> content
     widget_ids: set[str] = field(default_factory=set)
+    terms: dict[str, str] = field(default_factory=dict)  # name of a term -> its panel
     head: tuple[str, int] | None = None  # chapter and number of the lesson
-    seen: Counter[str] = field(default_factory=Counter)  # calls met so far, as written
+    seen: Counter[tuple[str, bool]] = field(default_factory=Counter)  # calls met so far
 
     def __post_init__(self) -> None:
         self.panels.base = self.base
@@ -168,19 +172,31 @@ def figure(page: Page, written: str, call: Call) -> Element:
     scenario, changes = scenario_of(options)
     q = evaluate(name, scenario)
     text = q.display(unit, digits)
+    _not_nothing(text, q.value, unit, digits)
     pinned = {"data-set": "&".join(f"{k}={v}" for k, v in changes.items())} if changes else {}
     button = _button(text, page.panels.add(q, changes), **{"data-q": name}, **pinned)
     page.shown.append(Shown(written, q, changes, text, button))
     return button
 
 
+def _not_nothing(text: str, value: Fraction, unit: str | None, digits: int | None) -> None:
+    """Raise LessonError where rounding leaves nothing of a figure."""
+    if value and not re.search("[1-9]", re.sub("10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", "", text)):
+        asked = f"unit={unit}, digits={digits}"
+        raise LessonError(asked, text, "a unit and digits that leave something of the figure")
+
+
 def fact(page: Page, written: str, call: Call) -> Element:
-    """A paper's figure, as printed; ``unit`` converts it, ``item`` picks one of a list."""
-    call.nothing_but("unit", "item")
+    """A paper's figure, as printed; ``unit`` converts it, ``digits`` then rounds it, and ``item``
+    picks one of a list."""
+    call.nothing_but("unit", "item", "digits")
     cited = facts.fact(call.one_name("fact"))
     if not cited.quotable:
         raise LessonError("fact", cited.id, "a fact whose text was seen, not remembered")
-    text = cited.display(call.text_option("unit"), call.whole_option("item", 0, 99))
+    unit, digits = call.text_option("unit"), call.whole_option("digits", 0, MAX_DIGITS)
+    if digits is not None and unit is None:
+        raise LessonError("fact: digits", digits, "unit with it: as printed, a fact is not rounded")
+    text = cited.display(unit, call.whole_option("item", 0, 99), digits)
     page.references.cite(cited.paper, cited.where)
     page.references.first_cited = page.references.first_cited or written
     button = _button(text, page.panels.add_fact(cited), **{"data-fact": cited.id})
@@ -215,6 +231,7 @@ INLINE: dict[str, Callable[[Page, str, Call], Element]] = {
     "fact": fact,
     "cite": cite,
     "lit": lit,
+    "term": lambda page, _written, call: glossary.element(page.terms, call),
     "task": lambda _page, _written, call: tasks.element(call),
 }
 
@@ -362,6 +379,7 @@ class _Block(Preprocessor):
         self.extension = extension
 
     def run(self, lines: list[str]) -> list[str]:
+        self.extension.serialized = False
         return [self._line(line) for line in lines]
 
     def _line(self, line: str) -> str:
@@ -369,7 +387,8 @@ class _Block(Preprocessor):
         if not m:
             return line
         written = line.strip()
-        html = self.extension.guard(written, lambda: self._made(written, m.group("call")))
+        make = partial(self._made, written, m.group("call"))
+        html = self.extension.guard(written, make, alone=True)
         return "" if html is None else f"\n{self.md.htmlStash.store(html)}\n"
 
     def _made(self, written: str, text: str) -> str:
@@ -415,7 +434,7 @@ class _Gather(Treeprocessor):
             reading = minutes_of(root.itertext())
             html = head(*page.head, reading, [opened.minutes for opened in page.opened])
             stash.rawHtmlBlocks[stash.rawHtmlBlocks.index(HEAD)] = html
-        panels = page.panels.html()
+        panels = page.panels.html() + glossary.panels(page.terms)
         if panels:
             last = Element("p")
             last.text = stash.store(str(panels))
@@ -437,7 +456,7 @@ class _Gather(Treeprocessor):
             elif element.tag == "a" and element.find(".//button") is not None:
                 text = "".join(element.itertext())
                 self._problem(text, "a figure inside a link: a reader could press only one")
-            elif "popovertarget" in element.attrib:
+            elif element.get("class") == "q":
                 number += 1
                 element.set("id", f"q-{number}")
                 yield element.attrib["popovertarget"], Use(f"q-{number}", heading)
@@ -452,6 +471,17 @@ class _Gather(Treeprocessor):
 
     def _problem(self, written: str, says: str) -> None:
         self.extension.page.problems.append(Problem(written, says))
+
+
+class _Serialized(Treeprocessor):
+    """The last of all: what postprocessors get from now on is the page."""
+
+    def __init__(self, extension: LessonExtension, md: Markdown) -> None:
+        super().__init__(md)
+        self.extension = extension
+
+    def run(self, root: Element) -> None:
+        self.extension.serialized = True
 
 
 class _Together(Postprocessor):
@@ -477,6 +507,8 @@ class _Leftover(Postprocessor):
         self.extension = extension
 
     def run(self, text: str) -> str:
+        if not self.extension.serialized:  # the table of contents asks for its headings' words
+            return text
         for left in self._CALL.findall(self._LEAVE.sub("", text)):
             says = (
                 "is not computed here: calls stand in running text, not in HTML or attributes "
@@ -496,6 +528,7 @@ class LessonExtension(Extension):
         super().__init__(**options)
         self.runtime = runtime
         self.page = Page()
+        self.serialized = False
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.block_level_elements += ["lesson-widget", "section"]  # else wrapped in a <p>
@@ -508,15 +541,19 @@ class LessonExtension(Extension):
         md.postprocessors.register(_Leftover(self, md), "lesson-leftover", 0)
         # After inline patterns (20) and attribute lists (8), before the table of contents (5).
         md.treeprocessors.register(_Gather(self, md), "lesson-gather", 6)
+        md.treeprocessors.register(_Serialized(self, md), "lesson-serialized", -100)
 
-    def guard[T](self, written: str, make: Callable[[], T]) -> T | None:
-        """Make something; collect what goes wrong, so that a page reports all at once."""
-        nth = self.page.seen[written]
-        self.page.seen[written] += 1
+    def guard[T](self, written: str, make: Callable[[], T], *, alone: bool = False) -> T | None:
+        """Make something; collect what goes wrong, so that a page reports all at once.
+
+        ``alone``: it stands on a line of its own.
+        """
+        nth = self.page.seen[written, alone]
+        self.page.seen[written, alone] += 1
         try:
             return make()
         except Exception as error:  # bad input, or a formula that fails: both are told where
-            self.page.problems.append(Problem(written, told(error), nth))
+            self.page.problems.append(Problem(written, told(error), nth, alone))
         return None
 
 
@@ -525,14 +562,17 @@ def locate(problems: list[Problem], text: str) -> list[tuple[int, int, Problem]]
 
     What stands in code is passed over; the same text twice is told apart by its order.
     """
-    places: dict[str, list[tuple[int, int]]] = {}
+    places: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     source = Source(text)
+    lines = text.splitlines()
     written = [(call.text, call.position) for call in source.calls]
     for words, position in [*written, *((claim.text, claim.position) for claim in source.claims)]:
-        places.setdefault(words, []).append(position)
+        alone = _BLOCK_LINE.match(lines[position[0] - 1]) is not None
+        places.setdefault((words, alone), []).append(position)
     located = []
     for problem in problems:
-        known = places.get(problem.written, [])
+        key = problem.written, problem.alone
+        known = places.get(key) or places.get((problem.written, not problem.alone), [])
         if problem.nth < 0 and known:
             line, column = known.pop()
         elif 0 <= problem.nth < len(known):

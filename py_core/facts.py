@@ -155,10 +155,13 @@ class Fact:
             raise UnitError(f"unit of fact {self.id}", self.unit, "a unit to calculate with")
         return _UNIT_OF[self.unit]
 
-    def display(self, unit_name: str | None = None, item: int | None = None) -> str:
+    def display(
+        self, unit_name: str | None = None, item: int | None = None, digits: int | None = None
+    ) -> str:
         """As printed: all its digits and no more, in its own unit or in ``unit_name``.
 
-        ``item`` picks one of a list. Text, dates and years are shown as they are. Raises
+        ``item`` picks one of a list, ``digits`` rounds what another unit makes of it. Text,
+        dates and years are shown as they are. Raises
         UnknownName or :class:`UnitError` for a unit it is not in, LessonError for a list
         without ``item``.
         """
@@ -176,7 +179,8 @@ class Fact:
         shown_in = unit(unit_name) if unit_name else known
         check(known.dimension, shown_in, f"unit of fact {self.id}")
         scaled = exact * known.scale / shown_in.scale
-        digits = next((d for d in range(7) if (scaled * 10**d).denominator == 1), 6)
+        if digits is None:
+            digits = next((d for d in range(7) if (scaled * 10**d).denominator == 1), 6)
         return display(exact * known.scale, shown_in, digits)
 
     @property

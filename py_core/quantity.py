@@ -28,7 +28,7 @@ from py_core.inputs import ConfigInput, Convention, CountedInput, FactInput, Sce
 from py_core.inventory import Inventory
 from py_core.scenario import DEFAULT, SPECS, Scenario
 from py_core.terms import Named, Term, ambiguous
-from py_core.units import Dimension, Unit, check, dimension_name, display, unit
+from py_core.units import MOST_DIGITS, Dimension, Unit, check, dimension_name, display, number, unit
 
 FORMULA_DIGITS = 3  # so that a displayed product holds: 1.75 × 55.563 GB = 97.2 GB
 
@@ -77,10 +77,11 @@ class Quantity:
 
     @property
     def full(self) -> str:
-        """Full precision in base units, or fifteen significant digits of a fraction."""
-        if self.value.denominator == 1:
-            return f"{self.value.numerator:,}"
-        return f"{float(self.value):.15g}"
+        """Full precision in base units; fifteen significant digits and … of what has no end."""
+        digits = _decimals(self.value.denominator)
+        if digits is not None:
+            return number(self.value, digits)
+        return f"{float(self.value):,.15g}…"
 
     def record(self, *, tree: bool = True) -> dict[str, Any]:
         """The quantity as JSON: value in ``unit``, display, formula, and the inputs as a tree.
@@ -104,6 +105,20 @@ class Quantity:
                 for n in self.inputs
             ],
         }
+
+
+def _decimals(denominator: int) -> int | None:
+    """How many decimals a fraction has; None where they never end, or are too many to read."""
+    twos, fives = (_power(denominator, base) for base in (2, 5))
+    ends = denominator == 2**twos * 5**fives
+    return max(twos, fives) if ends and max(twos, fives) <= MOST_DIGITS else None
+
+
+def _power(whole: int, base: int) -> int:
+    times = 0
+    while whole % base == 0:
+        whole, times = whole // base, times + 1
+    return times
 
 
 def _origin(source: Any, tree: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from widgets.environment import environment
 _TAGS, _CLOSING_TAGS = r"(?:<(?:span|strong|em)\b[^>]*>)*", r"(?:</(?:span|strong|em)>)*"
 _BEFORE = re.compile(rf"(?P<opening>[（「『《【“‘〔]+)(?P<tags>{_TAGS})\Z")
 _FIGURE = re.compile(
-    r'(?P<button><button\b[^>]*\bclass="q"[^>]*>[^<]*</button>)'
+    r'(?P<button><button\b[^>]*\bclass="q(?: term)?"[^>]*>[^<]*</button>)'
     rf"(?P<tags>{_CLOSING_TAGS})(?P<closing>[，。、；：？！）」』》】”’〕％%…]*)"
 )
 _FAR = 300  # characters; brackets and tags before a figure are shorter
@@ -206,8 +206,7 @@ def _full(q: Quantity) -> str:
     """Its exact value with the base unit in words; empty where the figure says it all."""
     if (q.value / q.unit.scale).denominator == 1:
         return ""
-    more = "" if q.value.denominator == 1 else "…"
-    return f"{q.full}{more} {_words(q.term.dimension)}".strip()
+    return f"{q.full} {_words(q.term.dimension)}".strip()
 
 
 def _words(dimension: Dimension) -> str:
