@@ -55,7 +55,8 @@
     show(view, html, slider) {
       const place = slider?.value ?? "";
       const before = marked(view);
-      const from = slider ? null : places(view); // under the finger it follows at once
+      // What follows a slider is there at once.
+      const from = document.activeElement?.matches("[type=range]") ? null : places(view);
       // A kept element would go on with the travel it has begun.
       for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
       globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true, callbacks });
