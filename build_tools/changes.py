@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ Record = dict[str, Any]
 
 # How an entry changed. The first that fits is told: a new value has a new display too.
 ADDED, VANISHED, VALUE, FORMULA, DISPLAY = "added", "vanished", "value", "formula", "display"
+PLACES = "places"  # nothing but how often, or where, it stands
 
 _READ: dict[str, tuple[str, ...]] = {
     "figures": ("display", "exact", "formula", "inputs"),
@@ -91,8 +93,11 @@ def _compared(
     for key in {*before, *after}:
         was, now = before.get(key), after.get(key)
         change = ADDED if was is None else VANISHED if now is None else how(was, now)
+        if was and now and change is None and _pages(was) != _pages(now):
+            change = PLACES
         if change:
-            texts = [told(entry, change) if entry else None for entry in (was, now)]
+            tell = _pages_told if change == PLACES else told
+            texts = [tell(entry, change) if entry else None for entry in (was, now)]
             if was and now and change == VALUE and texts[0] == texts[1]:  # changed a little
                 texts = [str(was.get("exact", texts[0])), str(now.get("exact", texts[1]))]
             yield {
@@ -103,6 +108,15 @@ def _compared(
                 "new": texts[1],
                 "used": (now or was or {})["used"],
             }
+
+
+def _pages(entry: Record) -> Counter[str]:
+    """How often it stands on each page; lines move with every edit."""
+    return Counter(use["page"] for use in entry["used"])
+
+
+def _pages_told(entry: Record, _how: str) -> str:
+    return ", ".join(f"{page} × {times}" for page, times in sorted(_pages(entry).items()))
 
 
 def _figure(old: Record, new: Record) -> str | None:

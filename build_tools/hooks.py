@@ -53,7 +53,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _forget()
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    _build.problems, _build.broken = 0, ""
+    _build.problems, _build.broken, _build.unreadable = 0, "", {}
     try:
         _prepare(config)
     except Exception as error:
@@ -95,6 +95,20 @@ def _prepare(config: MkDocsConfig) -> None:
         config.extra_javascript.append(script)
 
 
+def on_page_read_source(page: Page, config: MkDocsConfig) -> str | None:
+    """A page that is not UTF-8 is told like any other mistake, and does not stop ``serve``."""
+    content = Path(str(page.file.abs_src_path)).read_bytes()
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        says = f"{line}:{column}: not UTF-8; save the file in that encoding"
+        _build.unreadable[page.file.src_uri] = says
+        return content.decode("utf-8", "replace")
+    return None
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     if _build.broken:
         return markdown
@@ -116,11 +130,14 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     _build.page_assets.update(made.assets)
     # MkDocs looks for ids in the Markdown only, and links may lead to a widget.
     page.present_anchor_ids = (page.present_anchor_ids or set()) | made.widget_ids
-    # The hook is given the text without its front matter; the file has the true lines.
-    source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
-    _build.numbers.add(made, source)
     where = f"{Path(config.docs_dir).name}/{made.path}"
-    messages = [f"{where}:{finding}" for finding in problems.find(made, source)]
+    if made.path in _build.unreadable:
+        messages = [f"{where}:{_build.unreadable[made.path]}"]
+    else:
+        # The hook is given the text without its front matter; the file has the true lines.
+        source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+        _build.numbers.add(made, source)
+        messages = [f"{where}:{finding}" for finding in problems.find(made, source)]
     if not messages:
         return html
     for message in messages:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 SHOWN = 60  # characters of a bad value that are worth repeating
 LISTED = 8  # names that are worth listing where none is close
 CLOSE = 3  # names that are worth showing where some are
-NEAR = 0.4  # what counts as close, from 0 to 1
+NEAR, VERY_NEAR = 0.25, 0.4  # what counts as close, from 0 to 1
 ABSENT = "(absent)"  # the value of a required field that is not there
 
 
@@ -117,7 +117,8 @@ class UnknownName(LessonError):
         says = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
         nearness = {name: _nearness(value, name, says[name]) for name in sorted(says)}
         nearest = sorted(nearness, key=lambda name: -nearness[name])[:CLOSE]
-        self.close = nearest if nearest and nearness[nearest[0]] >= NEAR else []
+        enough = NEAR if len(says) > LISTED else VERY_NEAR  # a short list may be given whole
+        self.close = nearest if nearest and nearness[nearest[0]] >= enough else []
         super().__init__(field, value, one_of(self.close) if self.close else some_of(says))
 
     def __str__(self) -> str:

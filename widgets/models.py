@@ -22,6 +22,6 @@ class Model(Choice):
 def model_field() -> Model:
     """The lesson's model first, then three that it speaks of, then all others."""
     first = {slug: load_model(slug).name for slug in FIRST_MODELS}
-    first[ANCHOR] += "（本课的例子）"
+    first[ANCHOR] += "（这一课的例子）"
     others = {slug: slug for slug in model_slugs() if slug not in first}
     return Model("model", "模型", ANCHOR, first | others)

@@ -177,7 +177,7 @@ _scheme(
 )
 _scheme(
     "direct",
-    "两步直达（每两张卡都直接相连）",
+    "直接互发（每两张卡都直接相连）",
     steps=lambda at: at.given("2", 2, "count", "一步 reduce-scatter，一步 all-gather"),
     busiest=_optimal,
 )

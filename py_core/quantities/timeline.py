@@ -27,7 +27,7 @@ STEADY = "buckets"
 
 # Modes of py_core.timeline that have figures of their own, and what they are called.
 _MODES = {
-    STEADY: "边算边发",
+    STEADY: "边算边传",
     "first-iteration": "第一个训练步（只有一个桶）",
     "rebuilt": "梯度按真实到达的先后",
     "find-unused": "find_unused_parameters",
@@ -104,12 +104,12 @@ def _(at: At) -> Term:
     return at("timeline.exposed") - tail
 
 
-@quantity("timeline.step", "s", "边算边发：一个训练步的时间", "t_step")
+@quantity("timeline.step", "s", "边算边传：一个训练步的时间", "t_step")
 def _(at: At) -> Term:
     return at("forward.seconds") + at("timeline.backward") + at("timeline.exposed")
 
 
-@quantity("timeline.step_speedup", "×", "反向算完再同步的一个训练步，是边算边发的几倍", "r_step")
+@quantity("timeline.step_speedup", "×", "反向算完再同步的一个训练步，是边算边传的几倍", "r_step")
 def _(at: At) -> Term:
     return at("step.seconds_sync_after_backward", "t_sync") / at("timeline.step")
 

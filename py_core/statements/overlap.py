@@ -58,7 +58,7 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "buckets_hide_some",
-    "边算边发，藏住了一部分通信",
+    "边算边传，藏住了一部分通信",
     "一点也没藏住：{timeline.exposed} 的通信都露在反向后面",
 )
 def _(at: At) -> list[Comparison]:
@@ -67,7 +67,7 @@ def _(at: At) -> list[Comparison]:
 
 @claim(
     "buckets_hide_most",
-    "边算边发，十分之九以上的通信藏在反向下面",
+    "边算边传，十分之九以上的通信藏在反向下面",
     "藏住的只有 {timeline.hidden_share}，还有 {timeline.exposed} 露在外面",
 )
 def _(at: At) -> list[Comparison]:

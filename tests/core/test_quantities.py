@@ -422,6 +422,10 @@ def test_display_in_another_unit_of_the_dimension() -> None:
     assert q.display(digits=3) == "97.235 GB"
     assert q.full == "97,234,997,832"
     assert evaluate("communication.seconds").full == "1.94469995664"
+    assert evaluate("ring.coefficient").full == "1.75"
+    cards = parse_scenario("cards=3")
+    assert evaluate("ring.coefficient", cards).full == "1.33333333333333…"
+    assert evaluate("ring.sent_per_card", cards).full == "74,083,807,872"
     with pytest.raises(UnitError):
         q.display("s")
 

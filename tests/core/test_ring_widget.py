@@ -302,7 +302,7 @@ def test_the_ledger_counts_the_numbers_of_uneven_blocks(mode: str, sent: list[in
     assert numbers(html, "largest") == [0]
     assert "验算通过" in html
     assert html.count("<small> 个数</small>") == 3
-    assert html.count("<small> 个数的时间</small>") == 1
+    assert html.count("（传一个数算 1）") == 1
     assert "<small> 块</small>" not in html
 
 

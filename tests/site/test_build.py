@@ -111,6 +111,14 @@ def test_an_unknown_name_stops_the_build_with_file_and_line(project: Path) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_page_that_is_not_utf8_is_named_with_its_line(project: Path) -> None:
+    page = project / "docs/index.md"
+    page.write_bytes("# 一 {#a}\n\n好\n".encode() + "坏".encode("gbk") + b"\n")
+    done = build(project)
+    assert done.returncode != 0
+    assert "docs/index.md:4:1: not UTF-8" in done.stderr
+
+
 def test_a_changed_config_changes_the_figures(project: Path) -> None:
     anchor = project / "docs/data/anchor-model.json"
     text = anchor.read_text(encoding="utf-8")

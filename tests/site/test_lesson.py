@@ -89,6 +89,7 @@ def test_its_sections_in_order(sections: dict[str, str]) -> None:
         "example",
         "design",
         "naive",
+        "ring-idea",
         "stepper",
         "real-scale",
         "ring-twice",

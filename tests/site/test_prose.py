@@ -382,3 +382,46 @@ def test_a_bad_line_above_a_lesson(written: str) -> None:
     _, page = convert(written)
     (problem,) = page.problems
     assert "chapter and lesson" in problem.says
+
+
+def test_a_term_opens_what_it_means() -> None:
+    html, page = convert('叫 {{ term("all-reduce") }}，又叫{{ term("all-reduce", says="它") }}。')
+    assert page.problems == []
+    assert html.count('popovertarget="term-all-reduce"') == 3  # twice to open, once to close
+    assert html.count('id="term-all-reduce"') == 1
+    assert ">它</button>。</span>" in html
+    assert "每张卡都拿到同一份和" in html
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ('{{ term("allreduce") }}', "all-reduce"),
+        ('{{ term("归约") }}', "all-reduce"),
+        ('{{ q("gradient.bytes", unit="TB", digits=0) }}', "leave something"),
+        ('{{ fact("dsv3.gpus", digits=1) }}', "unit with it"),
+    ],
+)
+def test_more_that_cannot_be_shown(written: str, says: str) -> None:
+    _, page = convert(f"前面 {written} 后面")
+    (problem,) = page.problems
+    assert says in problem.says
+
+
+def test_a_fact_in_another_unit_may_be_rounded() -> None:
+    written = '{{ fact("dsv3.pretrain_gpu_hours", unit="years", digits=0) }}'
+    html, page = convert(f"{written}\n\n{{{{ references() }}}}")
+    assert page.problems == []
+    assert ">304 年</button>" in html
+
+
+def test_code_in_a_heading_is_left_alone() -> None:
+    html, page = convert('# `{{ q("x") }}` 怎么写 {#top}\n\n坏 {{ q("y") }}')
+    assert '<code>{{ q("x") }}</code>' in html
+    assert [p.written for p in page.problems] == ['{{ q("y") }}']
+
+
+def test_the_same_call_inside_a_line_and_on_its_own() -> None:
+    text = '{{ widget("ring") }} 句中\n\n{{ widget("ring") }}\n\n又 {{ widget("ring") }}\n'
+    _, page = convert(text)
+    assert [(line, column) for line, column, _ in locate(page.problems, text)] == [(1, 1), (5, 3)]

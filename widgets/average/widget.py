@@ -34,7 +34,7 @@ FIELDS = (
 )
 
 PRESETS = (
-    ("课文里的例子", DEFAULT.tokens_card0, DEFAULT.tokens_card1),
+    ("这一课的例子", DEFAULT.tokens_card0, DEFAULT.tokens_card1),
     ("一样长", MIDDLE, MIDDLE),
     ("最坏", MOST, LEAST),
 )

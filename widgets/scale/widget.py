@@ -11,14 +11,13 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from py_core.data import model_slugs
-from py_core.errors import Accepted, LessonError, some_of
-from py_core.model import ANCHOR, load_model
+from py_core.errors import LessonError
 from py_core.quantity import evaluate
 from py_core.scenario import DEFAULT, Scenario
+from widgets.models import model_field
 from widgets.scale.picture import Curve, loglog
 from widgets.slider import Slider, doublings
-from widgets.state import Choice, State, Values, Whole
+from widgets.state import Choice, State, Whole
 from widgets.tasks import Task
 
 LABEL = "真实规模"
@@ -32,7 +31,7 @@ SCHEMES = {
     "naive": "朴素",
     "tree": "二项树",
     "ring": "环形",
-    "halving-doubling": "减半加倍",
+    "halving-doubling": "递归减半加倍",
     "hierarchical": "分层",
 }
 
@@ -45,28 +44,10 @@ GUESSES = {
     "neither": "两样都几乎不变",
 }
 
-FIRST_MODELS = (ANCHOR, "qwen3-8b", "deepseek-v3", "llama-3.1-405b")
-
-
-class Model(Choice):
-    """A model by its slug: too many to list them all in a notice."""
-
-    __slots__ = ()
-
-    def accepted(self, _values: Values) -> Accepted:
-        return some_of(self.options)
-
-
-def _models() -> dict[str, str]:
-    first = {slug: load_model(slug).name for slug in FIRST_MODELS}
-    first[ANCHOR] += "（本课的例子）"
-    return first | {slug: slug for slug in model_slugs() if slug not in first}
-
-
 FIELDS = (
     Choice("guess", "猜测", "ask", GUESSES),
     Whole("cards", "卡数", FEW, 2, MANY),
-    Model("model", "模型", ANCHOR, _models()),
+    model_field(),
     Choice("gradient", "梯度", "bf16", {"bf16": "bf16", "fp32": "fp32"}),
     Choice("cards_per_node", "每台机器的卡数", "1", {"1": "1 张", "8": "8 张"}),
     Choice("time", "时间", "off", {"off": "只看字节", "on": "把时间也算出来"}),
@@ -169,7 +150,7 @@ def _row(scheme: str, scenario: Scenario) -> Row:
     instead = ""
     if _value(f"{scheme}.seconds", scenario) is None:
         instead = (
-            f"{cards:,} 张卡分不成每台 {per_node} 张，最后一台坐不满。"
+            f"{cards:,} 张卡分不成每台 {per_node} 张，最后一台装不满。"
             "分层要每台一样多，这里走不了。"
         )
     elif scheme == "hierarchical" and _is_ring(scenario):
