@@ -171,6 +171,14 @@ def frames() -> Iterator[Row]:
             widgets.render("ring", f"n={n}&step={next(steps) % (2 * n - 1)}")
 
         yield Row(f"ring stepper: a frame, n = {n}", measure(render, 61), 61)
+    for model, called in (("qwen3.8-27b", "the anchor"), ("deepseek-v3", "DeepSeek-V3")):
+        tokens = iter(range(1_000, 10**6))
+
+        def draw(model: str = model, tokens: Iterator[int] = tokens) -> None:
+            query = f"guess=skip&model={model}&tokens={next(tokens)}"
+            widgets.render("overlap", query)
+
+        yield Row(f"overlap timeline: a frame, {called}", measure(draw, 31), 31)
 
 
 def commands() -> Iterator[Row]:
@@ -356,6 +364,10 @@ def measured(work, runs):
 
 config = parse_config(read("models/deepseek-v3.json"))["config"]
 every, cards, steps = names(), itertools.count(2), itertools.count()
+tokens = itertools.count(1000)
+
+def timeline(model):
+    return widgets.render("overlap", f"guess=skip&model={model}&tokens={next(tokens)}")
 
 def new_scenario():
     evaluation = at(DEFAULT.with_fields({"cards": next(cards)}))
@@ -377,6 +389,8 @@ json.dumps({
     "quantities": measured(new_scenario, 21),
     "frame": measured(lambda: widgets.render("ring", f"n=4&step={next(steps) % 7}"), 51),
     "wide": measured(lambda: widgets.render("ring", f"n=16&step={next(steps) % 31}"), 21),
+    "timeline": measured(lambda: timeline("qwen3.8-27b"), 31),
+    "deepseek": measured(lambda: timeline("deepseek-v3"), 31),
     "nesting": measured(lambda: refused("[" * (8 << 20)), 3),
 })
 """
@@ -395,6 +409,8 @@ def in_pyodide() -> Iterator[Row]:
     yield Row("all quantities, new cards", seconds["quantities"], 21, target=0.060)
     yield Row("ring stepper: a frame, n = 4", seconds["frame"], 51)
     yield Row("ring stepper: a frame, n = 16", seconds["wide"], 21)
+    yield Row("overlap timeline: a frame, the anchor", seconds["timeline"], 31)
+    yield Row("overlap timeline: a frame, DeepSeek-V3", seconds["deepseek"], 31)
     yield Row("refuse 8 MiB of brackets", seconds["nesting"], 3, target=1.0)
 
 
@@ -418,6 +434,26 @@ STEPS = """async (wanted) => {
     }
     return taken;
 }"""
+# The same for a slider whose every place is asked of Python: until the timeline is another.
+SLIDES = """async ([id, wanted]) => {
+    const taken = [];
+    for (let k = 1; k <= wanted; k++) {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        const input = document.getElementById(id);
+        const changed = new Promise((resolve) => {
+            const watch = new MutationObserver(() => resolve(watch.disconnect()));
+            const drawn = document.querySelector("#overlap .overlap-picture");
+            watch.observe(drawn, {subtree: true, childList: true, attributes: true});
+        });
+        input.value = String((Number(input.value) + 2) % (Number(input.max) + 1));
+        const begin = performance.now();
+        input.dispatchEvent(new Event("input", {bubbles: true}));
+        await changed;
+        taken.push((performance.now() - begin) / 1000);
+    }
+    return taken;
+}"""
+SLIDE_MODELS = (("qwen3.8-27b", "the anchor", 0.050), ("deepseek-v3", "DeepSeek-V3", None))
 STEP_TARGETS = ((4, "prerendered", 0.016), (8, "from Python", 0.033), (16, "from Python", 0.060))
 
 
@@ -450,6 +486,16 @@ def in_browser() -> Iterator[Row]:
             what = f"a step {source}, n = {n}"
             yield Row(what, median(taken), 120)
             yield Row(what, taken[len(taken) * 95 // 100], 120, target=target, of="p95")
+        for model, called, limit in SLIDE_MODELS:
+            page.evaluate(
+                "query => document.getElementById('overlap').take(new URLSearchParams(query))",
+                f"overlap.guess=skip&overlap.model={model}",
+            )
+            page.locator(f"#overlap [data-full*='model={model}&']").wait_for()
+            taken = sorted(page.evaluate(SLIDES, ["overlap-bandwidth-slider", 120]))
+            what = f"timeline: bandwidth slider, {called}"
+            yield Row(what, median(taken), 120)
+            yield Row(what, taken[len(taken) * 95 // 100], 120, target=limit, of="p95")
         browser.close()
         server.shutdown()
 

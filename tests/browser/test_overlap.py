@@ -6,6 +6,8 @@ import itertools
 import json
 import re
 from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -13,8 +15,19 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import widgets
 from tests.browser.conftest import Lesson, Watch
 from tests.browser.reader import LESSON, RELEASE, SLIDE
+from tests.conftest import ROOT
+from widgets.overlap.setting import FIELDS
 from widgets.overlap.widget import TOKENS, walk
+from widgets.state import parse
 
+AXE = ROOT / "node_modules/axe-core/axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+VIOLATIONS = """async (tags) => {
+    const found = await axe.run("#overlap", {runOnly: tags});
+    return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" ")}`);
+}"""
+TAKE = """query => document.getElementById("overlap")
+    .take(new URLSearchParams(`overlap.gradient=bf16&${query}`))"""
 TILES = "#overlap .overlap-tiles"
 
 
@@ -486,6 +499,46 @@ def test_two_thousand_tensors_and_more(lesson: Lesson) -> None:
     page.keyboard.press("]")
     named = page.locator("#overlap .overlap-bar").last.get_attribute("aria-label") or ""
     assert "共" not in named
+
+
+STATES = {
+    "prompt": "",
+    "notice": "overlap.guess=skip&overlap.tokens=x&overlap.bandwidth=0",
+    "guessed": "overlap.guess=none",
+    "chosen, with table and ghost": "overlap.guess=skip&overlap.bucket=30&overlap.table=on"
+    "&overlap.pin=mode%3Dsync&overlap.time=30000",
+    "zoomed": "overlap.guess=skip&overlap.tokens=16384&overlap.zoom=4&overlap.from=61440",
+    "problem": "overlap.guess=skip&overlap.unused=error",
+    "several backwards": "overlap.guess=skip&overlap.accumulation=3&overlap.no_sync=off",
+    "nothing to hide": "overlap.guess=skip&overlap.cards=1&overlap.tokens=0",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_rule_of_accessibility_is_broken(
+    browser: Browser, origin: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    """47."""
+    context = browser.new_context(
+        locale="zh-CN",
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(origin + LESSON)
+    ready(page)
+    page.add_script_tag(path=AXE)
+    for name, query in STATES.items():
+        page.evaluate(TAKE, query)
+        own = [(k.removeprefix("overlap."), v) for k, v in parse_qsl(query)]
+        full = parse(FIELDS, urlencode(own)).full_query()
+        expect(page.locator("#overlap [data-frame]")).to_have_attribute("data-full", full)
+        page.evaluate("document.querySelector('#overlap-more').open = true")
+        assert page.evaluate(VIOLATIONS, RULES) == [], name
+        assert spare(page) <= 0, name
+    context.close()
 
 
 def test_frames_of_the_build_are_the_browsers(lesson: Lesson) -> None:

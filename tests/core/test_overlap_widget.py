@@ -66,9 +66,8 @@ def told(html: str) -> dict[str, str]:
 
 
 def svg(html: str) -> ElementTree.Element:
-    return ElementTree.fromstring(
-        html[html.index('<svg class="overlap-picture"') :].split("</form>", maxsplit=1)[0]
-    )
+    begin = html.index('<svg class="overlap-picture"')
+    return ElementTree.fromstring(html[begin : html.index("</svg>\n</div>", begin)] + "</svg>")
 
 
 # ── readouts ────────────────────────────────────────────────────────────────────────────
@@ -242,7 +241,7 @@ def test_frames_are_whole(query: str, view: str) -> None:
 
 def test_a_chosen_bucket_is_told_in_full() -> None:
     html = widgets.render("overlap", SEEN + "bucket=1")
-    text = unescape(html.split('class="overlap-bucket"')[1].split("</section>")[0])
+    text = unescape(html.split('class="overlap-bucket"')[1].split('class="overlap-curve"')[0])
     for words in ("第 1 桶", "4 个张量", "最后的归一化", "第 63 层的", "mlp.down_proj", "178.3 MB"):
         assert words in text
     assert 'aria-current="true"' in html

@@ -27,6 +27,13 @@ QUERIES = {
         "n=16&step=5",
         "n=5&elements=17",
     ],
+    "overlap": [
+        "",
+        "guess=half",
+        "guess=skip&bucket=30&table=on&pin=mode%3Dsync&time=30000&zoom=2",
+        "guess=skip&unused=error&tokens=x&bogus=1",
+        "guess=skip&accumulation=3&no_sync=off&model=deepseek-v3",
+    ],
     "scale": ["", "guess=skip&cards=64", "guess=neither&cards=100&cards_per_node=8&time=on&x=1"],
 }
 RULES = {

@@ -85,6 +85,8 @@ class Part:
         over = self.of.end
         if self.end <= over:
             return 0
+        if self.start >= over:
+            return self.busy
         if self.count == 1:
             return self.end - max(self.start, over)
         run, over = self.run, over - self.of.start
