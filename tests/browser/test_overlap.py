@@ -116,7 +116,7 @@ def test_three_tasks_are_ticked(page: Page, origin: str) -> None:
     go("buckets")
     shows(page, mode="sync")
     expect(ticked("buckets")).to_be_hidden()
-    button(page, "分桶，边反向边同步").click()
+    button(page, "分桶，边算边传").click()
     expect(ticked("buckets")).to_be_visible()
     go("hidden")
     shows(page, tokens=4096)
@@ -184,7 +184,7 @@ def test_undo_and_reset(lesson: Lesson) -> None:
     """20: configurations, not places along the axis."""
     page = ready(lesson("?overlap.guess=skip"))
     shows(page, guess="skip")
-    button(page, "反向做完再同步").click()
+    button(page, "反向算完再同步").click()
     shows(page, mode="sync")
     button(page, "放大").click()
     shows(page, zoom=1)
@@ -326,7 +326,7 @@ def test_switching_glides(browser: Browser, origin: str, calm: bool) -> None:
             return animate.apply(this, how);
         };
     }""")
-    button(page, "分桶，边反向边同步").click()
+    button(page, "分桶，边算边传").click()
     expect(readout(page, "exposed")).to_have_text("0.95 s")
     assert page.evaluate("glides") == ([] if calm else ["sent"])
     page.locator("#overlap-tokens-slider").press("ArrowRight")
@@ -341,7 +341,7 @@ def test_a_ghost_to_compare_with(lesson: Lesson) -> None:
     shows(page, mode="sync")
     button(page, "留作对照").click()
     expect(page.locator("#overlap .ghost rect")).to_have_count(3)
-    button(page, "分桶，边反向边同步").click()
+    button(page, "分桶，边算边传").click()
     shows(page, mode="buckets")
     expect(page.locator(f"{TILES} .late")).to_contain_text("对照 1.94 s")
     expect(page.locator("#overlap .ghost .late")).to_have_count(1)
@@ -425,7 +425,7 @@ def test_the_address_is_the_state(page: Page, origin: str) -> None:
     depth = page.evaluate("history.length")
     page.locator("#overlap-tokens-slider").press("End")
     shows(page, tokens=65_536)
-    button(page, "反向做完再同步").click()
+    button(page, "反向算完再同步").click()
     shows(page, mode="sync")
     expect(page).to_have_url(re.compile(r"overlap\.mode=sync.*overlap\.tokens=65536"))
     assert page.evaluate("history.length") == depth

@@ -12,9 +12,9 @@ from widgets.models import model_field
 from widgets.state import Choice, Pinned, Place, Real, Values, Whole
 
 MODES = {
-    "sync": "反向做完再同步",
-    "buckets": "分桶，边反向边同步",
-    "first-iteration": "第一次迭代：一个桶",
+    "sync": "反向算完再同步",
+    "buckets": "分桶，边算边传",
+    "first-iteration": "第一个训练步：一个桶",
 }
 GUESSES = {
     "ask": "还没猜",

@@ -95,7 +95,7 @@ def still(state: State) -> list[tuple[str, str]]:
     seen = state.values | {"guess": "skip"}
     return [
         (
-            "没有 JavaScript，只能看几个定格。分桶，边反向边同步：",
+            "没有 JavaScript，只能看几个定格。分桶，边算边传：",
             urlencode(seen | {"mode": "buckets"}),
         ),
         (
