@@ -474,8 +474,8 @@ def _layers(found: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
 def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, str]]:
     """Words at the lanes: class, place, anchor, and which readout."""
     p = found.passes[-1]
-    if not p.sends or found.problem:
-        return
+    if found.problem or sum(p.sends for p in found.passes) != 1:
+        return  # or several of everything: the tiles have the sums
     over = window.x(p.end)
     if found.hidden and len(found.passes) == 1 and over >= WIDE:
         yield "hidden", written(over * 5_000 // WIDTH), "middle", "hidden_share"
