@@ -174,6 +174,20 @@ def _list_figures(pages: list[Page]) -> None:
             page.content = page.content.replace(prose.ALL_FIGURES, listed)
 
 
+def _search_named(html: str) -> str:
+    """The theme's search dialog has no name of its own."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return html.replace(dialog, f'{dialog} aria-label="搜索"')
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    return _search_named(output)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    return _search_named(output)
+
+
 def on_post_build(config: MkDocsConfig) -> None:
     if _build.broken:
         return

@@ -8,16 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import widgets
+from tests.browser.axe import violations
 from tests.browser.reader import LESSON, at_step, opened, ready
-from tests.conftest import ROOT
 from widgets.state import parse
 
-AXE = ROOT / "node_modules/axe-core/axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-VIOLATIONS = """async (tags) => {
-    const found = await axe.run({include: [["#ring"], ["#scale"]]}, {runOnly: tags});
-    return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" ")}`);
-}"""
 # A key of each figure with its default value: whatever the query leaves out goes back.
 TAKE = """(query) => {
     for (const [id, key] of [["ring", "ring.seed=7"], ["scale", "scale.gradient=bf16"]]) {
@@ -60,13 +54,50 @@ def test_ux_47_29_54_no_rule_is_broken_and_nothing_sticks_out(
     )
     page = opened(context.new_page(), origin + LESSON)
     ready(page)
-    page.add_script_tag(path=AXE)
     for name, query in STATES.items():
         show(page, query)
-        assert page.evaluate(VIOLATIONS, RULES) == [], name
+        assert violations(page, "#ring", "#scale") == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         assert small_targets(page) == [], name
     context.close()
+
+
+PAGES = (
+    "/",
+    LESSON + "?formula.guess=skip&formula.term=steps&average.guess=skip",
+    LESSON + "?formula.guess=same&formula.cards=x&formula.time=on&average.guess=card0",
+    "/figures/",
+    "/authors/",
+    "/404.html",
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_whole_pages_break_no_rule(browser: Browser, origin: str, width: int, scheme: str) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    for address in PAGES:
+        page.goto(origin + address)
+        for widget in page.locator("lesson-widget").all():
+            expect(widget).to_have_attribute("data-alive", "")
+        assert violations(page) == [], address
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+    context.close()
+
+
+def test_open_panels_break_no_rule(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.locator("article > p button.q[data-q='state.bytes']").first.click()
+    page.locator(".panel:popover-open button.q").first.click()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.locator("button.term").first.click()
+    expect(page.locator(".panel:popover-open")).to_be_visible()
+    assert violations(page) == []
 
 
 def small_targets(page: Page) -> list[str]:

@@ -13,19 +13,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import widgets
+from tests.browser.axe import violations
 from tests.browser.conftest import Lesson, Watch
 from tests.browser.reader import LESSON, RELEASE, SLIDE
-from tests.conftest import ROOT
 from widgets.overlap.setting import FIELDS
 from widgets.overlap.widget import TOKENS, walk
 from widgets.state import parse
 
-AXE = ROOT / "node_modules/axe-core/axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-VIOLATIONS = """async (tags) => {
-    const found = await axe.run("#overlap", {runOnly: tags});
-    return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(" ")}`);
-}"""
 TAKE = """query => document.getElementById("overlap")
     .take(new URLSearchParams(`overlap.gradient=bf16&${query}`))"""
 TILES = "#overlap .overlap-tiles"
@@ -529,14 +523,13 @@ def test_no_rule_of_accessibility_is_broken(
     page = context.new_page()
     page.goto(origin + LESSON)
     ready(page)
-    page.add_script_tag(path=AXE)
     for name, query in STATES.items():
         page.evaluate(TAKE, query)
         own = [(k.removeprefix("overlap."), v) for k, v in parse_qsl(query)]
         full = parse(FIELDS, urlencode(own)).full_query()
         expect(page.locator("#overlap [data-frame]")).to_have_attribute("data-full", full)
         page.evaluate("document.querySelector('#overlap-more').open = true")
-        assert page.evaluate(VIOLATIONS, RULES) == [], name
+        assert violations(page, "#overlap") == [], name
         assert spare(page) <= 0, name
     context.close()
 

@@ -59,7 +59,7 @@ class Factor:
 
 FACTORS = (
     Factor("phases", "2", "2，两段", "", ""),
-    Factor("steps", "N − 1", "N 减 1，每段走几步", "×", "reduce-scatter.steps"),
+    Factor("steps", "N − 1", "N − 1，也就是 N 减 1，每段走几步", "×", "reduce-scatter.steps"),
     Factor("block", "N", "N，分成几块", "÷", "cards"),
     Factor("whole", "G", "G，一份完整的梯度", "×", "gradient.bytes"),
 )
