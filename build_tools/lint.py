@@ -221,7 +221,7 @@ _PAIR = re.compile(r"(?:每|任意|任何|这|那|哪|某|另|另外|相邻的?|
 def _typed(prose: Prose, used: frozenset[str]) -> Iterator[Finding]:
     """The figures typed in one piece of prose."""
     for typed in _figures(prose.text):
-        if typed.kind.rule != SCENARIO and prose.in_claim(typed.at):
+        if typed.kind.rule != SCENARIO and prose.claim_at(typed.at):
             continue
         sentence = _sentence_around(prose, typed.at)
         text = prose.written(typed.start, typed.stop)
