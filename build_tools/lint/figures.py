@@ -17,12 +17,14 @@ from build_tools.lint.numerals import (
     ARABIC,
     CHINESE,
     GAP,
+    PARTS,
     PLAIN,
     RUN,
     SIZE_OF,
     YEAR,
     expanded,
     normalised,
+    starts,
     value,
 )
 from build_tools.source import Prose
@@ -45,26 +47,31 @@ class Typed:
     worth: Fraction | None = None  # 0.5 for 一半, 50% and 1/2; the least where vague
 
 
+_LONGEST = 80  # what stands before a figure and belongs to it is not longer
+
+
 def figures(text: str) -> list[Typed]:
     """The figures in ``text``, in its order."""
     text = without_names(text)
     found: list[Typed] = []
     taken = bytearray(len(text))
+    numbers = starts(text)
     for kind in KINDS:
-        for m in kind.pattern.finditer(text):
+        for m in kind.matches(text, numbers):
             if any(taken[m.start() : m.end()]) or is_innocent(kind, m, text):
                 continue
-            run = RUN.search(text[: m.start()])
-            start = run.start() if run and not any(taken[run.start() : run.end()]) else m.start()
+            start = m.start()
+            if run := RUN.search(text, max(0, start - _LONGEST), start):
+                start = start if any(taken[slice(*run.span())]) else run.start()
             taken[start : m.end()] = b"\x01" * (m.end() - start)
-            if not is_ordinal(text[:start]):  # 第 3、4 张
+            if not is_ordinal(text[max(0, start - _LONGEST) : start]):  # 第 3、4 张
                 found.append(_typed(kind, m, start))
     return sorted(found, key=lambda typed: typed.start)
 
 
 def _typed(kind: Kind, m: re.Match[str], start: int) -> Typed:
     groups = m.groupdict()
-    vague = groups.get("more") or groups.get("over") or kind.what == "change" or m["n"] in _PARTS
+    vague = groups.get("more") or groups.get("over") or kind.what == "change" or m["n"] in PARTS
     symbol = groups.get("field") or ""
     named = fields.of_name(m[0]) if kind.what == "named" else None
     return Typed(
@@ -83,14 +90,13 @@ def _typed(kind: Kind, m: re.Match[str], start: int) -> Typed:
 
 
 _VAGUE = ("几", "数", "上", "好")  # 几百倍
-_PARTS = "½⅓⅔¼¾⅕⅛"
 
 
 def _worth(kind: Kind, m: re.Match[str]) -> Fraction | None:
     groups, n = m.groupdict(), m["n"]
     if m.string[: m.start("n")].endswith(_VAGUE):
         return None
-    if n in _PARTS:
+    if n in PARTS:
         return Fraction(unicodedata.numeric(n)).limit_denominator(10)
     said = value(n)
     if said is None:
@@ -101,7 +107,7 @@ def _worth(kind: Kind, m: re.Match[str]) -> Fraction | None:
     if kind.what == "percent":
         return said / {"‰": 1000, "成": 10}.get(m["u"], 100)
     if kind.what == "fraction":
-        under = said if groups.get("of") else Fraction(groups.get("under") or 1)
+        under = said if groups.get("of") else value(groups.get("under") or "1")
         above = value(groups["of"]) if groups.get("of") else said
         return above / under if above is not None and under else None
     return said

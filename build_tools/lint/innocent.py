@@ -36,6 +36,7 @@ _ITEM = re.compile(
     r"(?:[卡块层桶步号页行列课站题第章节]|专家|进程|节点|机器|端口|版本?|阶段|步骤"
     r"|种子|标签|编号)[ ]?$"
 )
+_NEAR = 60  # characters on both sides that tell what a number is
 _PAIR = re.compile(r"(?:[每任][隔意何]?|[这那哪某另隔]|另外|相邻的?|[前后]|最后|同样|随便)$")
 _MANY = ("几", "数", "上", "下", "好", "成", "近", "万")
 # Words of size say too much of these: 几十倍, 上百 GB.
@@ -46,8 +47,9 @@ _STORAGE = re.compile(r"[ ]?的?[ ]?(?:显存|内存|缓存|流量|算力|带宽
 def is_innocent(kind: Kind, m: re.Match[str], text: str) -> bool:
     """Whether the match ``m`` of ``kind`` in ``text`` says nothing that could be computed."""
     groups = m.groupdict()
-    n, before, after = m["n"], text[: m.start("n")], text[m.end() :]
-    if is_ordinal(text[: m.start()]) or is_ordinal(before):
+    n, before = m["n"], text[max(0, m.start("n") - _NEAR) : m.start("n")]
+    after = text[m.end() : m.end() + _NEAR]
+    if is_ordinal(text[max(0, m.start() - _NEAR) : m.start()]) or is_ordinal(before):
         return True
     if kind.what == "change":
         return _is_small_change(m)

@@ -68,4 +68,6 @@ def _is_true(definition: re.Match[str]) -> bool:
     """1 GB 是 10⁹ 字节, but not 1 s = 97.2 GB."""
     one, of = units.exact(definition["one"]), units.exact(definition["of"].removeprefix("个"))
     number = value(definition["n"])
-    return bool(one and of and number) and one == (of[0], of[1] * number)  # type: ignore[index,operator]
+    if one is None or of is None or number is None:
+        return False
+    return one == (of[0], of[1] * number)

@@ -31,8 +31,10 @@ _ENGLISH_OF = {word: i for i, word in enumerate(_UNITS.split(), 1)}
 _ENGLISH_OF |= {word: 10 * i for i, word in enumerate(_TENS.split(), 2)}
 _ENGLISH_OF |= {"hundred": 100, "thousand": 1000}
 _WORD = f"(?:{'|'.join(sorted(_ENGLISH_OF, key=len, reverse=True))})"
-ENGLISH = rf"(?<![A-Za-z0-9-])(?i:{_WORD}(?:[- ]{_WORD})*)(?![A-Za-z])"
+ENGLISH = rf"(?<![A-Za-z0-9-])(?i:{_WORD}(?:[- ]{_WORD}){{0,5}})(?![A-Za-z])"
 
+_MOST = 300  # digits
+PARTS = "½⅓⅔¼¾⅕⅛"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 # Short ones: 9^999999 would take a while.
 POWER = (
@@ -46,6 +48,7 @@ _MORE = r"(?P<more>[多余来几])?"
 HEAD = rf"{NUMBER}{GAP}{_BIG}{_MORE}{GAP}[-\u2011]?"  # 64-GPU
 POWER_HEAD = rf"(?P<n>{POWER}){GAP}"
 
+_STARTS = re.compile(rf"{POWER}|{ARABIC}|{CHINESE}|{ENGLISH}|[{PARTS}]")
 RUN = re.compile(  # "8、16 和 64 张卡" is one figure
     rf"(?:{ARABIC}{GAP}(?:[A-Za-z%]{{1,5}}{GAP})?(?:[–—~～\-→、,或和与到至]){GAP})+$"
 )
@@ -87,6 +90,11 @@ def normalised(text: str) -> str:
     return _WRAPPED.sub(lambda m: f" {m[1]} ", text)
 
 
+def starts(text: str) -> list[int]:
+    """Where numbers start."""
+    return [m.start() for m in _STARTS.finditer(text)]
+
+
 def in_digits(n: str) -> bool:
     return n[0].isascii() and not n[0].isalpha()
 
@@ -98,7 +106,8 @@ def value(n: str) -> Fraction | None:
     power = re.match(rf"([0-9]+)\D*?([0-9{_RAISED}]+)\D*$", n) if re.search(POWER, n) else None
     if power:
         return Fraction(int(power[1]) ** int(unicodedata.normalize("NFKC", power[2])))
-    return Fraction(n.replace(",", "").replace("−", "-"))
+    # Nobody types as many digits as Python refuses to read.
+    return Fraction(n.replace(",", "").replace("−", "-")[:_MOST].rstrip(".eE+-"))
 
 
 def _english(n: str) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -689,6 +690,15 @@ def test_no_call_whatsoever_stops_the_linter(call: str, behind: str) -> None:
 )
 def test_no_figure_whatsoever_stops_the_linter(text: str) -> None:
     found(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["一", "9", "1,", "1 ", "two ", "Llama 3 ", "卡数", "为", "从", "「", "`1`", "N = "]
+)
+def test_however_long_a_text_is_it_is_read_quickly(text: str) -> None:
+    begin = time.perf_counter()
+    found(text * 1500 + " 张卡")
+    assert time.perf_counter() - begin < 10
 
 
 def test_the_longest_page_of_the_bench_is_clean(tmp_path: Path) -> None:
