@@ -95,6 +95,8 @@ def _names_no_field(kind: Kind, m: re.Match[str], before: str, after: str) -> bo
         return bool(YEAR.fullmatch(n)) and not between.strip() and "并行" in m[0]
     if fields.of_symbol(m["field"]) is None:
         return True
+    if value(n) == 0 or re.match(r"[ ]?的[ ]?(?:幂|倍数|整数|次)", after):
+        return True  # t = 0, N 为 2 的幂
     sign = re.fullmatch(rf"{GAP}([=＝])?{GAP}", between)
     if sign:
         return "." not in n and bool(_SYMBOLIC.search(before))
