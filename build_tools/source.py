@@ -80,9 +80,12 @@ _HTML = re.compile(
     re.S,
 )
 _ATTRIBUTE = re.compile(
-    r"(?P<name>[\w:-]+)\s*=\s*\"(?P<value>(?:(?>\{\{.*?\}\})|[^\"{]|\{(?!\{))*+)\"", re.S
+    r"(?P<name>[\w:-]+)\s*=\s*(?:\"(?P<value>(?:(?>\{\{.*?\}\})|[^\"{]|\{(?!\{))*+)\""
+    r"|'(?P<other>(?:(?>\{\{.*?\}\})|[^'{]|\{(?!\{))*+)')",
+    re.S,
 )
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
+_UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # of no width: nobody reads them
 _ESCAPABLE = frozenset("\\`*_{}[]()>#+-.!|<&$~^:\"'")
 _SENTENCE_END = re.compile(rf"[。！？；!?;]+[」』”’）)\"']*|{BREAK}")
 
@@ -129,13 +132,15 @@ class Fault:
 class Prose:
     """Text that reads on: a heading, a paragraph, an item, a cell, a title, an image's alt text.
 
-    ``offsets[i]`` is where ``text[i]`` stands in the file.
+    ``offsets[i]`` is where ``text[i]`` stands in the file. ``heads`` is what a table says
+    of a cell: the head of its column, and the first cell of its row.
     """
 
     source: Source = field(repr=False)
     kind: str
     text: str
     offsets: tuple[int, ...] = field(repr=False)
+    heads: tuple[str, ...] = ()
 
     def position(self, index: int = 0) -> Position:
         return self.source.position(self.offsets[index])
@@ -144,8 +149,15 @@ class Prose:
         """``text[start:stop]`` with calls and code as they stand in the file."""
         return self.source.text[self.offsets[start] : self.offsets[stop - 1] + 1]
 
-    def in_claim(self, index: int) -> bool:
-        return self.source.claim_at(self.offsets[index]) is not None
+    def claim_at(self, index: int) -> ClaimSpan | None:
+        return self.source.claim_at(self.offsets[index])
+
+    @property
+    def codes(self) -> list[tuple[int, str]]:
+        """What its spans of code hold, each with its index in ``text``."""
+        held = self.source.codes
+        found = ((i, held.get(self.offsets[i])) for i, c in enumerate(self.text) if c == CODE)
+        return [(i, code) for i, code in found if code is not None]
 
     @property
     def calls(self) -> list[tuple[int, Written]]:
@@ -160,7 +172,8 @@ class Prose:
         ends = [m.end() for m in _SENTENCE_END.finditer(self.text)]
         for end in [*ends, len(self.text)]:
             if self.text[start:end].strip(BREAK + " \t\n"):
-                yield Prose(self.source, self.kind, self.text[start:end], self.offsets[start:end])
+                piece = self.text[start:end], self.offsets[start:end]
+                yield Prose(self.source, self.kind, *piece, self.heads)
             start = end
 
 
@@ -173,6 +186,7 @@ class Source:
         self.calls: list[Written] = []
         self.claims: list[ClaimSpan] = []
         self.faults: list[Fault] = []
+        self.codes: dict[int, str] = {}  # spans of code by their offset
         self.prose: list[Prose] = []
         _Blocks(self).read()
         self.calls.sort(key=lambda call: call.offset)
@@ -386,11 +400,24 @@ class _Blocks:
         self.paragraph, self.kind = [], "paragraph"
         is_table = len(spans) > 1 and "|" in self.shown[slice(*spans[0])]
         if is_table and _TABLE_RULE.match(self.shown[slice(*spans[1])]):
-            for span in [spans[0], *spans[2:]]:
-                for cell in self._cells(*span):
-                    self._inline("cell", [cell])
+            self._table([spans[0], *spans[2:]])
         elif spans:
             self._inline(kind, spans)
+
+    def _table(self, rows: list[tuple[int, int]]) -> None:
+        columns: list[str] = []
+        for number, row in enumerate(rows):
+            cells = list(self._cells(*row))
+            if self.shown[row[0]] == "|":
+                cells = cells[1:]  # what stands before the first bar
+            first = ""
+            for column, cell in enumerate(cells):
+                head = columns[column] if column < len(columns) else ""
+                read = self._inline("cell", [cell], (head, first) if number else ())
+                if number == 0:
+                    columns.append(read)
+                elif column == 0:
+                    first = read
 
     def _cells(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         begun = at = start
@@ -429,8 +456,14 @@ class _Blocks:
             if text:
                 text += "\n"
                 offsets.append(offsets[-1] + 1)
-            text += self.shown[start:stop]
-            offsets += range(start, stop)
+            line = self.shown[start:stop]
+            if _UNSEEN.isdisjoint(line):
+                text += line
+                offsets += range(start, stop)
+                continue
+            seen = [i for i, c in enumerate(line) if c not in _UNSEEN]
+            text += "".join(line[i] for i in seen)
+            offsets += [start + i for i in seen]
         return text, offsets
 
     def _plain(self, kind: str, spans: list[tuple[int, int]]) -> None:
@@ -439,17 +472,27 @@ class _Blocks:
         if text.strip():
             self.source.prose.append(Prose(self.source, kind, text, tuple(offsets)))
 
-    def _inline(self, kind: str, spans: list[tuple[int, int]]) -> None:
+    def _inline(self, kind: str, spans: list[tuple[int, int]], heads: tuple[str, ...] = ()) -> str:
+        """Reads a block; returns its text as read."""
         text, offsets = self._gathered([s for s in spans if s[0] < s[1]])
-        if text.strip(f" \t\n{HIDDEN}"):
-            _Inline(self.source, text, offsets, self.references).read(kind)
+        if not text.strip(f" \t\n{HIDDEN}"):
+            return ""
+        return _Inline(self.source, text, offsets, self.references, heads).read(kind)
 
 
 class _Inline:
     """Reads the text of one block: finds its calls and claims, drops what is no text."""
 
-    def __init__(self, source: Source, text: str, offsets: list[int], references: set[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        text: str,
+        offsets: list[int],
+        references: set[str],
+        heads: tuple[str, ...],
+    ) -> None:
         self.source = source
+        self.heads = heads
         self.text = text
         self.offsets = offsets
         self.references = references
@@ -468,12 +511,13 @@ class _Inline:
             "_": self._mark,
         }
 
-    def read(self, kind: str) -> None:
-        self._piece(kind, 0, len(self.text))
+    def read(self, kind: str) -> str:
+        read = self._piece(kind, 0, len(self.text))
         self._pair_claims()
+        return read
 
-    def _piece(self, kind: str, start: int, stop: int) -> None:
-        """A stretch of the block that is read by itself."""
+    def _piece(self, kind: str, start: int, stop: int) -> str:
+        """A stretch of the block that is read by itself; returns it as read."""
         outer, self.kept = self.kept, []
         self._walk(start, stop)
         read = "".join(c for c, _ in self.kept)
@@ -481,8 +525,10 @@ class _Inline:
             lead = len(read) - len(read.lstrip(" \t\n"))
             end = len(read.rstrip(" \t\n"))
             offsets = tuple(self.offsets[i] for _, i in self.kept[lead:end])
-            self.source.prose.append(Prose(self.source, kind, read[lead:end], offsets))
+            heads = self.heads if kind == "cell" else ()
+            self.source.prose.append(Prose(self.source, kind, read[lead:end], offsets, heads))
         self.kept = outer
+        return read.strip(f" \t\n{BREAK}")
 
     def _keep(self, char: str, at: int) -> None:
         self.kept.append((char, at))
@@ -518,9 +564,13 @@ class _Inline:
     def _ticks(self, at: int, stop: int) -> int | None:
         m = _TICKS.match(self.text, at, stop)
         if m and m[1]:
-            self._keep(CODE, at)
+            self._code(at, m.group().strip("`"))
             return m.end()
         return None
+
+    def _code(self, at: int, held: str) -> None:
+        self._keep(CODE, at)
+        self.source.codes[self.offsets[at]] = held.strip()
 
     def _brace(self, at: int, stop: int) -> int | None:
         if m := _CALL.match(self.text, at, stop):
@@ -531,7 +581,10 @@ class _Inline:
             self.tags.append(m.span())
             return m.end()
         m = _ATTRIBUTES.match(self.text, at, stop)
-        return m.end() if m else None
+        if not m:
+            return None
+        self._attributes(m.span())
+        return m.end()
 
     def _call(self, m: re.Match[str]) -> None:
         offset = self.offsets[m.start()]
@@ -607,9 +660,9 @@ class _Inline:
         name = m["name"].lower()
         if name in _CODE_TAGS and not m["close"]:
             closing = re.compile(rf"</{name}\s*>", re.I).search(self.text, m.end(), stop)
-            self._keep(CODE, at)
+            self._code(at, self.text[m.end() : closing.start()] if closing else "")
             return closing.end() if closing else m.end()
-        self._attributes(m)
+        self._attributes(m.span("attributes"))
         if _BLOCK_TAGS.fullmatch(name):
             self._keep(BREAK, at)
         elif name == "br":
@@ -618,12 +671,13 @@ class _Inline:
             self._keep("^" if name == "sup" else "_", at)
         return m.end()
 
-    def _attributes(self, tag: re.Match[str]) -> None:
-        for m in _ATTRIBUTE.finditer(self.text, *tag.span("attributes")):
+    def _attributes(self, span: tuple[int, int]) -> None:
+        for m in _ATTRIBUTE.finditer(self.text, *span):
+            value = m.span("value" if m["value"] is not None else "other")
             if m["name"].lower() in _READABLE:
-                self._piece("alt", *m.span("value"))
+                self._piece("alt", *value)
             else:
-                for call in _CALL.finditer(self.text, *m.span("value")):
+                for call in _CALL.finditer(self.text, *value):
                     self._call(call)
 
     def _entity(self, at: int, stop: int) -> int | None:
@@ -634,7 +688,8 @@ class _Inline:
         if len(meant) > 1 and meant.endswith(";"):
             return None  # there is none of that name
         for char in meant:
-            self._keep(char, at)
+            if char not in _UNSEEN:
+                self._keep(char, at)
         return m.end()
 
     def _mark(self, at: int, stop: int) -> int | None:

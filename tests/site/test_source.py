@@ -105,6 +105,34 @@ def test_front_matter(text: str, prose: list[tuple[str, str]]) -> None:
     assert read("\ufeff" + text.replace("\n", "\r\n")) == prose
 
 
+def test_cells_know_the_heads_of_their_column_and_row() -> None:
+    for bar in ("| ", ""):
+        source = Source(
+            f"{bar}卡数 | 发出（GB）\n{bar}--- | ---\n{bar}`八` | **97**\n{bar}甲 | 9 | 乙\n"
+        )
+        assert [p.heads for p in source.prose] == [
+            (),
+            (),
+            ("卡数", ""),
+            ("发出（GB）", CODE),
+            ("卡数", ""),
+            ("发出（GB）", "甲"),
+            ("", "甲"),
+        ]
+
+
+def test_spans_of_code_are_kept() -> None:
+    source = Source("一 `64` ``8 ` 张`` <code>x</code>\n")
+    (prose,) = source.prose
+    assert prose.codes == [(2, "64"), (4, "8 ` 张"), (6, "x")]
+
+
+@pytest.mark.parametrize("quote", "'\"")
+def test_attribute_lists_are_read(quote: str) -> None:
+    text = "# 题 {#a .b title='说' data-n='不说'}\n\n段\n{: title='又说' }\n".replace("'", quote)
+    assert sorted(texts(text)) == sorted(["题", "说", "段", "又说"])
+
+
 # ── text ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -128,6 +156,7 @@ def test_front_matter(text: str, prose: list[tuple[str, str]]) -> None:
         ("从$5涨到$6", "从$5涨到$6"),
         ("集合 {1, 2} 与 { 3 }", "集合 {1, 2} 与 { 3 }"),
         ("文{: #id .c } 字", "文 字"),
+        ("6\u200b4&#8203;\u2060 张\ufeff卡", "64 张卡"),
         ('{{ q("a") }} 张{{q("b")}}', f"{CALL} 张{CALL}"),
         ('前{% claim "a", n=1 %}一 {{ q("b") }}{% endclaim %}后', f"前一 {CALL}后"),
     ],
@@ -183,7 +212,7 @@ def test_claims() -> None:
     assert (claim.position, claim.end) == ((1, 3), (1, 63))
     assert source.text[claim.start : claim.stop] == '一 **{{ q("b") }}**'
     (prose,) = source.prose
-    assert [c for i, c in enumerate(prose.text) if prose.in_claim(i)] == ["一", " ", CALL]
+    assert [c for i, c in enumerate(prose.text) if prose.claim_at(i)] == ["一", " ", CALL]
 
 
 @pytest.mark.parametrize(
