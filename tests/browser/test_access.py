@@ -126,9 +126,13 @@ def test_ux_12_51_sending_and_receiving_are_told_in_words_and_by_border(
 
 
 def test_ux_16_another_n_keeps_focus_and_place(page: Page, origin: str) -> None:
+    # What stands above the control may not move; what stands below it has to.
     page.add_init_script("""new PerformanceObserver((list) => {
+        const above = ({ node }) => node && document.querySelector("#ring-n")
+            .compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING;
         globalThis.shift = (globalThis.shift ?? 0) + list.getEntries()
-            .filter((e) => !e.hadRecentInput).reduce((sum, e) => sum + e.value, 0);
+            .filter((e) => !e.hadRecentInput && e.sources.some(above))
+            .reduce((sum, e) => sum + e.value, 0);
     }).observe({type: "layout-shift", buffered: true});""")
     opened(page, origin + LESSON)
     ready(page)

@@ -229,3 +229,21 @@ def test_without_javascript(browser: Browser, origin: str) -> None:
         assert shown == evaluate(name, parse_scenario("cards=1024")).display()
     expect(page.locator("#scale-cards-slider")).to_have_count(0)
     context.close()
+
+
+def test_no_frame_moves_a_button_from_under_the_pointer(page: Page, origin: str) -> None:
+    skipped(page, origin)
+    box = page.locator("#scale-cards")
+    box.fill("1025")
+    box.press("Enter")
+    expect(page.locator("#scale .lw-notice")).to_be_visible()
+    box.fill("300")
+    button = page.locator("#scale-gradient-fp32")
+    place = button.bounding_box()
+    assert place
+    page.mouse.move(place["x"] + 10, place["y"] + 10)
+    page.mouse.down()  # leaves the box, whose 300 is taken; its notice would go
+    page.wait_for_timeout(1500)
+    assert button.bounding_box() == place
+    page.mouse.up()
+    shows(page, "cards=300&gradient=fp32")

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import widgets
@@ -349,6 +349,7 @@ QUERIES = st.one_of(
 
 
 @settings(deadline=None, max_examples=200)
+@example("no_sync=trap&tokens=0&cards=2000")
 @given(QUERIES)
 def test_any_query_gives_a_frame_that_survives_its_own_query(query: str) -> None:
     html = widgets.render("overlap", query)

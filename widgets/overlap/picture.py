@@ -257,13 +257,19 @@ def bars(window: Window, shown: list[Part]) -> list[Bar]:
 
 
 def marks(window: Window, clock: Clock) -> list[tuple[str, str]]:
-    """Where the axis is marked, and what stands there: three to eight round times."""
-    power, digit = next(
+    """Where the axis is marked, and what stands there: three to eight round times.
+
+    Where nothing takes any time, the beginning alone.
+    """
+    rough = (
         (power, digit)
         for power in range(-6, 15)
         for digit in (5, 2, 1)
         if window.span * 10 ** (power + 6) >= 3 * digit * clock.per_second * 10**6
     )
+    power, digit = next(rough, (0, 0))
+    if not digit:
+        return [(window.per_cent(window.low), f"0 {clock.unit}")]
     step = Fraction(digit * clock.per_second) / Fraction(10) ** power  # in ticks
     decimals = max(0, power - len(str(clock.scale)) + 1)
     return [

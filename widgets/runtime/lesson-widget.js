@@ -39,6 +39,8 @@
     #slide;
     #busy = 0;
     #writtenAt = -Infinity;
+    /** Until the pointer that came down on a control is up again. @type {Promise<void> | undefined} */
+    #pressed;
     /** Words of the tasks ticked since the last announcement. @type {string[]} */
     #ticked = [];
 
@@ -52,6 +54,7 @@
       on("input", ({ target }) => target.type === "range" && this.#slid(target));
       on("change", ({ target }) => target.type === "range" && this.#released(target));
       on("click", (event) => this.#clicked(event));
+      on("pointerdown", ({ target }) => target.closest("button:not(.q), a[href]") && this.#press());
       for (const intent of ["pointerenter", "focusin", "touchstart"]) {
         const boot = () => this.#python.stage === "idle" && this.#python.boot();
         this.addEventListener(intent, boot, { signal, passive: true, once: true });
@@ -104,6 +107,24 @@
     }
 
     // Events to queries
+
+    /**
+     * No frame moves a control from under the pointer that came down on it: the click would be
+     * lost, as when a number has just been typed and its notice goes.
+     */
+    #press() {
+      const ended = new AbortController();
+      this.#pressed = new Promise((resolve) => {
+        const up = () => {
+          ended.abort();
+          this.#pressed = undefined;
+          setTimeout(resolve); // the click comes first
+        };
+        for (const type of ["pointerup", "pointercancel", "blur"]) {
+          addEventListener(type, up, { signal: ended.signal });
+        }
+      });
+    }
 
     /** @param {SubmitEvent} event */
     #submitted(event) {
@@ -224,6 +245,7 @@
       this.#wanted = query;
       this.#undo.ask(undone);
       const html = frames[this.id]?.[query] ?? (await this.#ask(query, linked, mine));
+      if (this.#pressed) await this.#pressed;
       if (mine !== this.#latest || html === undefined) return;
       const moving = slide && slide.query !== query; // on, under the reader's finger
       const former = this.#shown;
