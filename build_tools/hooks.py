@@ -8,6 +8,7 @@ then an edit in py_core shows at once under ``mkdocs serve``.
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -154,8 +155,34 @@ def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
     if _build.problems and not _build.serving:
         raise PluginError(f"{_build.problems} problem(s) in the pages, see above")
     _build.document = _build.numbers.document()
-    _list_figures([file.page for file in files.documentation_pages() if file.page])
+    pages = [file.page for file in files.documentation_pages() if file.page]
+    _build.aside = {}
+    for page in pages:
+        page.content = _UNSEARCHED.sub(_put_aside, page.content or "")
+    _list_figures(pages)
     return env
+
+
+# What search leaves out, yet would read tag by tag: most of a page's HTML.
+_UNSEARCHED = re.compile(
+    r'<lesson-widget\b.*?</lesson-widget>|<section class="panels" .*?</section>', re.S
+)
+
+
+def _put_aside(m: re.Match[str]) -> str:
+    mark = f"<!-- aside {len(_build.aside)} -->"
+    _build.aside[mark] = m[0]
+    return mark
+
+
+def on_page_context(context: Any, page: Page, config: MkDocsConfig, nav: Any) -> Any:
+    """Search, a plugin and so before us, has read the page: put back what was set aside."""
+    if not _build.broken:
+        page.content = _ASIDE.sub(lambda m: _build.aside[m[0]], page.content or "")
+    return context
+
+
+_ASIDE = re.compile(r"<!-- aside \d+ -->")
 
 
 def _list_figures(pages: list[Page]) -> None:
@@ -171,7 +198,9 @@ def _list_figures(pages: list[Page]) -> None:
                 if "robots" not in other.meta  # not for readers: the authors' guide
             }
             listed = figures_page.html(_build.document, targets, "../" * page.url.count("/"))
-            page.content = page.content.replace(prose.ALL_FIGURES, listed)
+            mark = f"<!-- aside {len(_build.aside)} -->"
+            _build.aside[mark] = listed
+            page.content = page.content.replace(prose.ALL_FIGURES, mark)
 
 
 def _search_named(html: str) -> str:

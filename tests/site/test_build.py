@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -68,6 +69,17 @@ def test_every_local_link_leads_somewhere(site: Path) -> None:
             assert target.exists(), f"{file.relative_to(site)}: {link}"
             if fragment and not path:
                 assert fragment in {*page.ids, "__skip"}, f"{file.relative_to(site)}: {link}"
+
+
+def test_search_knows_every_section_of_the_lesson(site: Path) -> None:
+    """What search leaves out, widgets and panels, must not take the text behind it along."""
+    index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
+    texts = {d["location"]: d["text"] for d in index["docs"]}
+    html = (site / "data-parallel/index.html").read_text(encoding="utf-8")
+    for section in re.findall(r'<h2 id="([^"]+)"', html):
+        if section != "references":
+            assert len(texts[f"data-parallel/#{section}"]) > 60, section
+    assert not any("精确值" in text for text in texts.values())
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

@@ -49,7 +49,18 @@ def problems(text: str) -> list[str]:
 
 def test_there_are_examples_of_everything() -> None:
     everything = "".join(RIGHT)
-    for call in ('q("', "cards=", "unit=", "digits=", 'fact("', 'cite("', 'lit("', 'widget("', 'term("', 'task("'):
+    for call in (
+        'q("',
+        "cards=",
+        "unit=",
+        "digits=",
+        'fact("',
+        'cite("',
+        'lit("',
+        'widget("',
+        'term("',
+        'task("',
+    ):
         assert call in everything
     assert "{% claim" in everything
     assert "<figcaption markdown>" in everything
