@@ -115,6 +115,7 @@ def test_reload_and_back(page: Page, origin: str) -> None:
     at_step(page, 0, 8)
     page.locator("#ring").get_by_role("button", name="下一步").click()
     at_step(page, 1, 8)
+    expect(page).to_have_url(re.compile(r"ring\.step=1"))  # written after the frame is shown
     page.reload()
     at_step(page, 1, 8)
     page.goto(f"{origin}/")
