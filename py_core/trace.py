@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from py_core.buckets import Piece
-from py_core.timeline import Bucket, Interval, Pass, Timeline
+from py_core.lanes import Bucket, Interval, Pass
+from py_core.timeline import Timeline
 
 Event = dict[str, Any]
 

@@ -15,7 +15,9 @@ from build_tools.cli.text import table
 from py_core.errors import Accepted, LessonError, ScenarioError, number, one_of, whole
 
 if TYPE_CHECKING:
-    from py_core.timeline import Bucket, Setting, Timeline
+    from py_core.lanes import Bucket
+    from py_core.setting import Setting
+    from py_core.timeline import Timeline
 
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,2})?")
 _WITHOUT_LIMIT = ("inf", "infinity")
@@ -105,7 +107,8 @@ def timeline(
     launch_s, start_s, end_s, hidden_s, exposed_s, tensors (names).
     """
     from py_core.scenario import GRADIENT_BYTES
-    from py_core.timeline import MODES, Setting, simulate
+    from py_core.setting import MODES, Setting
+    from py_core.timeline import simulate
 
     if grad_dtype not in GRADIENT_BYTES:
         raise ScenarioError("grad_dtype", grad_dtype, one_of(GRADIENT_BYTES))

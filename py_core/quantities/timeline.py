@@ -19,8 +19,9 @@ from py_core.buckets import plan
 from py_core.inventory import Inventory
 from py_core.quantity import At, quantity
 from py_core.scenario import Scenario
+from py_core.setting import setting_of
 from py_core.terms import Applied, Named, Term
-from py_core.timeline import Timeline, setting_of, simulate
+from py_core.timeline import Timeline, simulate
 from py_core.units import unit
 
 STEADY = "buckets"

@@ -14,23 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py_core.buckets import DEFAULT_CAP, MIB, ORDERS, UNUSED, Cut, plan, with_tying
+from py_core.backward import ORDERS, with_tying
+from py_core.buckets import DEFAULT_CAP, MIB, UNUSED, Cut, plan
 from py_core.errors import ScenarioError
 from py_core.inventory import Inventory, Tensor
+from py_core.lanes import Bucket
 from py_core.model import ANCHOR, load_model
 from py_core.quantity import evaluate
 from py_core.scenario import parse_scenario
-from py_core.timeline import (
-    MODES,
-    NO_SYNC,
-    SENDING,
-    Bucket,
-    Setting,
-    Timeline,
-    all_reduce,
-    setting_of,
-    simulate,
-)
+from py_core.setting import MODES, NO_SYNC, SENDING, Setting, all_reduce, setting_of
+from py_core.timeline import Timeline, simulate
 from py_core.trace import BACKWARD, COMMUNICATION, trace, trace_json
 
 MODELS = (ANCHOR, "qwen3-0.6b", "gpt2", "mixtral-8x7b", "deepseek-v2-lite", "gemma-3-4b")

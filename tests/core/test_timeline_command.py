@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from build_tools import cli
-from py_core.timeline import MODES
+from py_core.setting import MODES
 
 NUMBER = (int, float)
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from py_core.inventory import Tensor
-from py_core.timeline import Pass, Run, Timeline
+from py_core.lanes import Pass, Run
+from py_core.timeline import Timeline
 from py_core.units import number
 from widgets.overlap.words import Clock
 

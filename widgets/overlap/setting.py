@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from py_core.buckets import MIB
 from py_core.scenario import DEFAULT, GRADIENT_BYTES, Scenario
-from py_core.timeline import MAX_ACCUMULATION, Setting
+from py_core.setting import MAX_ACCUMULATION, Setting
 from widgets.models import model_field
 from widgets.state import Choice, Pinned, Place, Real, Values, Whole
 

@@ -8,9 +8,10 @@ from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
+from py_core.lanes import Bucket
 from py_core.quantity import Quantity, evaluate
 from py_core.readouts import readouts
-from py_core.timeline import Bucket, Timeline, simulate
+from py_core.timeline import Timeline, simulate
 from py_core.trace import trace_json
 from widgets.overlap.curve import FEW, MANY, curve
 from widgets.overlap.picture import WIDTH, Bar, Window, bars, lanes, marks, parts, written
