@@ -18,7 +18,7 @@ from py_core.units import number
 
 WIDTH, HEIGHT = 360, 232
 TOP, BOTTOM = 30, 26
-RIGHT = 76  # the names of the curves stand there
+RIGHT = 92  # the names of the curves stand there
 LINE = 14.5  # least distance of two names
 LEAST = 1  # decades that the upright axis spans at least
 
