@@ -6,9 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from build_tools import pack
+from tests import pyodide
 
 # How long an example takes is a matter for `make bench`, not for a busy machine.
 settings.register_profile("project", deadline=None)
@@ -42,3 +46,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = mkdocs("build", "--strict", "--site-dir", str(folder))
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser_python(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """How the browser's Python boots, with the core that the site ships."""
+    return pyodide.options(pack.make(ROOT, ROOT / ".cache"), tmp_path_factory.mktemp("pyodide"))

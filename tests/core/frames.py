@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import parse_qsl
+
+import widgets
+from tests import pyodide
 
 
 def full(html: str) -> dict[str, str]:
@@ -25,3 +29,10 @@ def ids(*frames: str) -> list[str]:
     for frame in frames:
         Ids().feed(frame)
     return seen
+
+
+def same_in_pyodide(name: str, more: list[str], boot: dict[str, Any]) -> None:
+    """The widget's walk and ``more`` queries give the same bytes in the browser's Python."""
+    queries = [*widgets.widget(name).walk(), *more]
+    code = f"import json, widgets; json.dumps([widgets.render({name!r}, q) for q in {queries!r}])"
+    assert pyodide.run(code, boot) == [widgets.render(name, query) for query in queries]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,13 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import widgets
-from build_tools import pack
 from py_core import evaluate, parse_scenario
 from py_core.claims import judge
 from py_core.errors import ScenarioError
 from py_core.least_squares import LEAST, MOST, SLOPES, _running, sums
-from tests import pyodide
-from tests.core.frames import full, ids
+from tests.core.frames import full, ids, same_in_pyodide
 from widgets.average.widget import FIELDS, GUESSES, TASKS, walk
 from widgets.state import parse
 
@@ -137,22 +133,6 @@ def test_walk() -> None:
     assert all(not parse(FIELDS, q).notices for q in walk())
 
 
-FRAMES = """
-import json, widgets
-from widgets.average.widget import walk
-more = ["guess=same&tokens0=x&bogus=<b>", "guess=skip&tokens0=123&tokens1=39999"]
-json.dumps([widgets.render("average", q) for q in [*walk(), *more]])
-"""
-
-
-def test_frames_are_the_same_bytes_in_pyodide(
-    tmp_path_factory: pytest.TempPathFactory, root: Path
-) -> None:
-    boot: dict[str, Any] = pyodide.options(
-        pack.make(root, root / ".cache"), tmp_path_factory.mktemp("pyodide")
-    )
-    body, last = FRAMES.rsplit("\njson.dumps(", 1)
-    scope: dict[str, Any] = {}
-    exec(body, scope)
-    built = json.loads(eval("json.dumps(" + last, scope))
-    assert pyodide.run(FRAMES, boot) == built
+def test_frames_are_the_same_bytes_in_pyodide(browser_python: dict[str, Any]) -> None:
+    more = ["guess=same&tokens0=x&bogus=<b>", "guess=skip&tokens0=123&tokens1=39999"]
+    same_in_pyodide("average", more, browser_python)

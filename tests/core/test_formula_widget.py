@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import widgets
-from build_tools import pack
 from py_core import evaluate, parse_scenario
-from tests import pyodide
-from tests.core.frames import full, ids
+from tests.core.frames import full, ids, same_in_pyodide
 from widgets.formula.widget import FACTORS, FIELDS, GUESSES, STOPS, TASKS, walk
 from widgets.state import parse
 
@@ -131,22 +127,6 @@ def test_walk() -> None:
     assert all(not parse(FIELDS, q).notices for q in walk())
 
 
-FRAMES = """
-import json, widgets
-from widgets.formula.widget import walk
-more = ["guess=same&cards=x&term=whole&bogus=<b>", "guess=skip&cards=99&time=on&model=gpt2"]
-json.dumps([widgets.render("formula", q) for q in [*walk(), *more]])
-"""
-
-
-def test_frames_are_the_same_bytes_in_pyodide(
-    tmp_path_factory: pytest.TempPathFactory, root: Path
-) -> None:
-    boot: dict[str, Any] = pyodide.options(
-        pack.make(root, root / ".cache"), tmp_path_factory.mktemp("pyodide")
-    )
-    body, last = FRAMES.rsplit("\njson.dumps(", 1)
-    scope: dict[str, Any] = {}
-    exec(body, scope)
-    built = json.loads(eval("json.dumps(" + last, scope))
-    assert pyodide.run(FRAMES, boot) == built
+def test_frames_are_the_same_bytes_in_pyodide(browser_python: dict[str, Any]) -> None:
+    more = ["guess=same&cards=x&term=whole&bogus=<b>", "guess=skip&cards=99&time=on&model=gpt2"]
+    same_in_pyodide("formula", more, browser_python)

@@ -7,7 +7,6 @@ import re
 from fractions import Fraction
 from html import unescape
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -17,12 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import widgets
-from build_tools import pack
 from py_core import evaluate, parse_scenario
 from py_core.errors import UnknownName
 from py_core.timeline import Timeline, simulate
-from tests import pyodide
-from tests.core.frames import full, ids
+from tests.core.frames import full, ids, same_in_pyodide
 from widgets.overlap.picture import WIDTH, Bar, Part, Window, bars, lanes, marks, parts
 from widgets.overlap.setting import CONFIGURATION, FIELDS, MOST_ZOOM, PLACES, step_of
 from widgets.overlap.widget import TASKS, TOKENS, walk
@@ -419,24 +416,7 @@ def test_the_step_can_be_taken_away_as_a_trace() -> None:
         widgets.answer(json.dumps(asked | {"export": "film"}))
 
 
-FRAMES = f"""
-import json, widgets
-from widgets.overlap.widget import walk
-json.dumps([widgets.render("overlap", q) for q in [*walk(), *{
-    [SEEN + q + "&zoom=3&from=20000&table=on&bucket=7" for q in SETTINGS + PROBLEMS]!r
-}]])
-"""
-
-
-def test_frames_are_the_same_bytes_in_pyodide(
-    tmp_path_factory: pytest.TempPathFactory, root: Path
-) -> None:
+def test_frames_are_the_same_bytes_in_pyodide(browser_python: dict[str, Any]) -> None:
     """UX 59 and 61."""
-    boot: dict[str, Any] = pyodide.options(
-        pack.make(root, root / ".cache"), tmp_path_factory.mktemp("pyodide")
-    )
-    body, last = FRAMES.rsplit("\njson.dumps(", 1)
-    scope: dict[str, Any] = {}
-    exec(body, scope)
-    built = json.loads(eval("json.dumps(" + last, scope))
-    assert pyodide.run(FRAMES, boot) == built
+    more = [SEEN + q + "&zoom=3&from=20000&table=on&bucket=7" for q in SETTINGS + PROBLEMS]
+    same_in_pyodide("overlap", more, browser_python)

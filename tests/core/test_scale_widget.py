@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from xml.etree import ElementTree
@@ -15,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgets
-from build_tools import pack
 from py_core import evaluate, parse_scenario
-from tests import pyodide
-from tests.core.frames import full, ids
+from tests.core.frames import full, ids, same_in_pyodide
 from widgets.scale.widget import FIELDS, GUESSES, SCHEMES, STOPS, walk
 from widgets.state import parse
 
@@ -208,23 +204,6 @@ def test_walk() -> None:
     assert all(not parse(FIELDS, q).notices for q in walk())
 
 
-FRAMES = f"""
-import json, widgets
-from widgets.scale.widget import walk
-json.dumps([widgets.render("scale", q) for q in [*walk(), *{
-    [f"{SEEN}time=on&{q}" for q in SCENARIOS] + ["guess=neither&cards=x&bogus=<b>"]!r
-}]])
-"""
-
-
-def test_frames_are_the_same_bytes_in_pyodide(
-    tmp_path_factory: pytest.TempPathFactory, root: Path
-) -> None:
-    boot: dict[str, Any] = pyodide.options(
-        pack.make(root, root / ".cache"), tmp_path_factory.mktemp("pyodide")
-    )
-    body, last = FRAMES.rsplit("\njson.dumps(", 1)
-    scope: dict[str, Any] = {}
-    exec(body, scope)
-    built = json.loads(eval("json.dumps(" + last, scope))
-    assert pyodide.run(FRAMES, boot) == built
+def test_frames_are_the_same_bytes_in_pyodide(browser_python: dict[str, Any]) -> None:
+    more = [f"{SEEN}time=on&{q}" for q in SCENARIOS] + ["guess=neither&cards=x&bogus=<b>"]
+    same_in_pyodide("scale", more, browser_python)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from build_tools import pack
 from tests import pyodide
 
 # Runs in both Pythons: every quantity and claim of several Scenarios, as text.
@@ -57,12 +55,6 @@ json.dumps([answers, slowest])
 """
 
 
-@pytest.fixture(scope="module")
-def boot(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, Any]:
-    packs = pack.make(root, root / ".cache")
-    return pyodide.options(packs, tmp_path_factory.mktemp("pyodide"))
-
-
 def here(code: str) -> Any:
     """Run ``code`` in this Python, as Pyodide would."""
     body, last = code.rsplit("\njson.dumps(", 1)
@@ -71,14 +63,14 @@ def here(code: str) -> Any:
     return json.loads(eval("json.dumps(" + last, scope))
 
 
-def test_every_quantity_and_claim_is_the_same(boot: dict[str, Any]) -> None:
-    built, browser = here(EVERYTHING), pyodide.run(EVERYTHING, boot)
+def test_every_quantity_and_claim_is_the_same(browser_python: dict[str, Any]) -> None:
+    built, browser = here(EVERYTHING), pyodide.run(EVERYTHING, browser_python)
     assert len(built[0]) > 300
     assert browser == built
 
 
-def test_bad_configs_are_refused_and_python_lives_on(boot: dict[str, Any]) -> None:
-    answers, slowest = pyodide.run(BAD_CONFIGS, boot)
+def test_bad_configs_are_refused_and_python_lives_on(browser_python: dict[str, Any]) -> None:
+    answers, slowest = pyodide.run(BAD_CONFIGS, browser_python)
     assert all(answer["error"]["says"] for answer in answers.values())
     assert answers["unknown"]["error"]["field"] == "/model_type"
     assert slowest < 10  # nothing hangs; how fast it is stands in `make bench`
