@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -14,7 +13,8 @@ from py_core.readouts import readouts
 from py_core.timeline import Timeline, simulate
 from py_core.trace import trace_json
 from widgets.overlap.curve import FEW, MANY, curve
-from widgets.overlap.picture import WIDTH, Bar, Window, bars, lanes, marks, parts, written
+from widgets.overlap.picture import Window, bars, parts
+from widgets.overlap.scene import scene
 from widgets.overlap.setting import (
     CONFIGURATION,
     FIELDS,
@@ -26,7 +26,8 @@ from widgets.overlap.setting import (
     Step,
     step_of,
 )
-from widgets.overlap.words import PARTS, Clock, contents, size, spaced, spread
+from widgets.overlap.told import copied, detail, running, touchable
+from widgets.overlap.words import Clock
 from widgets.slider import Slider, doublings
 from widgets.state import Choice, Pinned, State, Values, parse
 from widgets.tasks import Task
@@ -51,8 +52,6 @@ GUESSED = {k: v for k, v in GUESSES.items() if k not in ("ask", "skip")}
 DEFAULTS = {f.name: f.default for f in FIELDS}
 _PIN = next(f for f in FIELDS if isinstance(f, Pinned))
 _KEPT = ("bucket", "zoom", "from", "time", "table")  # places that a new configuration keeps
-WIDE = 300  # units that words in or above a lane need
-ROOM = 110  # and a layer's name
 
 
 # ── tasks and walk ──────────────────────────────────────────────────────────────────────
@@ -176,22 +175,22 @@ def view(state: State) -> dict[str, Any]:
         "pinned": _readouts(str(values["pin"])) if ghost else {},
         "pin": _PIN.written(values),
         "says": _says(found, told, step.setting.sending),
-        "picture": _picture(found, window, clock, shown, ghost),
-        "bars": _bars(groups, window, clock, found, chosen),
+        "picture": scene(found, window, clock, shown, ghost),
+        "bars": touchable(groups, window, clock, found, chosen),
         "now": {
             "at": window.per_cent(now) if window.low <= now <= window.high else "",
             "low": window.low * PLACES // whole,
             "high": -(-window.high * PLACES // whole),
             "step": max(1, (PLACES >> zoom) // 256),
-            "text": _running(found, now, clock),
+            "text": running(found, now, clock),
             "clock": clock(now),
         },
-        "chosen": _detail(chosen, found, clock, window) if chosen else None,
+        "chosen": detail(chosen, found, clock, window) if chosen else None,
         "missing": values["bucket"] != "" and not chosen and len(found.buckets) > 0,
         "neighbours": _neighbours(values, found),
         "view": _moves(values, found, whole, zoom),
         "curve": None if asks else _curve(values, told),  # it would give the answer away
-        "copied": _copied(step, told, groups, found),
+        "copied": copied(step, told, groups, found),
         "error": {n.field: n for n in state.notices},
     }
 
@@ -332,244 +331,6 @@ def _neighbours(values: Values, found: Timeline) -> list[dict[str, Any]]:
     ]
 
 
-def _which(found: Timeline, number: int, micro_batch: int) -> str:
-    """A bucket's name; of several micro-batches that send, also whose."""
-    whose = f"第 {micro_batch + 1} 个微批的" if sum(p.sends for p in found.passes) > 1 else ""
-    return f"{whose}第 {number:,} 桶"
-
-
-def _detail(b: Bucket, found: Timeline, clock: Clock, window: Window) -> dict[str, Any]:
-    def at(seconds: Fraction) -> int:
-        return int(seconds * found.ticks_per_second)
-
-    times = {
-        "大小": size(b.bytes),
-        "就绪": clock(at(b.ready)),
-        "发出": clock(at(b.launch)),
-        "开始传": clock(at(b.start)),
-        "传完": clock(at(b.end)),
-        "露在外面": clock(at(b.exposed)) if b.exposed else "没有",
-    }
-    waits = b.start - b.launch
-    held = b.launch - b.ready
-    return {
-        "name": _which(found, b.index, b.micro_batch),
-        "times": times,
-        "tensors": f"{b.tensor_count:,} 个张量",
-        "contents": contents(b.pieces),
-        "why": "；".join(
-            words
-            for words, applies in (
-                (f"凑齐以后又等了 {clock(at(held))}，因为前面的桶还没走", held > 0),
-                (f"发出以后排队等了 {clock(at(waits))}", waits > 0),
-                ("一凑齐就发，一发就传", not held and not waits),
-            )
-            if applies
-        )
-        if found.setting.sending != "sync"
-        else "反向全部做完才发",
-        "ready": window.per_cent(at(b.ready)),
-        "start": window.per_cent(at(b.start)),
-        "width": _between(window, at(b.start), at(b.end)),
-        "seen": window.shows(at(b.start), at(b.end)),
-        "ready_seen": window.shows(at(b.ready), at(b.ready)),
-    }
-
-
-def _between(window: Window, start: int, end: int) -> str:
-    """How wide a stretch is, as a per cent."""
-    low, high = (max(0, min(t - window.low, window.span)) for t in (start, end))
-    return written(high * 10_000 // window.span - low * 10_000 // window.span)
-
-
-def _running(found: Timeline, now: int, clock: Clock) -> str:
-    """What runs at ``now``, in a sentence."""
-    return f"{_computing(found, now)}；{_sending(found, now)}。"
-
-
-def _computing(found: Timeline, now: int) -> str:
-    for p in found.passes:
-        if now < p.start:
-            return f"前向，第 {p.number + 1} 个微批"
-        if now < p.end:
-            at = next(i for i in found.intervals if now - p.start < i.end)
-            where = f"第 {at.layer} 层" if at.layer is not None else PARTS[at.part]
-            return f"反向在算{spaced(where)}"
-    return "反向已经算完"
-
-
-def _sending(found: Timeline, now: int) -> str:
-    after = False
-    for p in found.passes:
-        if not p.sends:
-            continue
-        for run in found.runs:
-            at = now - p.start
-            if at < run.start:
-                wait = _which(found, run.first, p.number)
-                return f"通信闲着，{wait}还没凑齐"
-            if at < run.end:
-                number = next(j for j in range(run.count - 1, -1, -1) if run.start_of(j) <= at)
-                entry = run.planned.pieces[0].segment.entries[0]
-                which = _which(found, run.first + number, p.number)
-                return f"通信在传{which}（{spread(entry, entry)}）"
-        after = True
-    return "通信也做完了" if after else "没有通信"
-
-
-# ── what is drawn ───────────────────────────────────────────────────────────────────────
-
-
-def _picture(
-    found: Timeline, window: Window, clock: Clock, shown: list[Any], ghost: Timeline | None
-) -> dict[str, Any]:
-    return {
-        "paths": lanes(found, window, shown),
-        "ends": [window.per_cent(p.end) for p in found.passes if window.shows(p.end, p.end)],
-        "exposed": [
-            (window.per_cent(start), _between(window, start, end))
-            for start, end in _exposed(found)
-            if window.shows(start, end)
-        ],
-        "layers": list(_layers(found, window)),
-        "labels": list(_labels(found, window)),
-        "marks": marks(window, clock),
-        "ghost": list(_ghost(found, ghost, window)) if ghost else [],
-        "words": _described(found, clock),
-    }
-
-
-def _exposed(found: Timeline) -> Iterator[tuple[int, int]]:
-    """Where the stream is busy behind a backward, pass by pass."""
-    tail = found.used_map[1] if found.used_map else found.runs[-1].end if found.runs else 0
-    for p in found.passes:
-        if p.sends and p.start + tail > p.end:
-            yield p.end, p.start + tail
-
-
-def _layers(found: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
-    """Names above the compute lane, as many as have room: place, anchor, text."""
-    widest = max(i.end - i.start for i in found.intervals)
-    least = ROOM * window.span // WIDTH
-    every = next((n for n in (1, 2, 4, 8, 16, 32, 64) if n * widest >= least), 0)
-    for p in found.passes:
-        free = window.x(p.start)
-        last = min(window.x(p.end) - 3 * ROOM // 2, WIDTH - ROOM)  # the embedding's name is there
-        for interval in found.intervals:
-            start, end = p.start + interval.start, p.start + interval.end
-            low, high = max(start, window.low), min(end, window.high)
-            at = window.x((low + high) // 2)
-            if high < low or (high == low and start < end):
-                continue
-            if interval.part == "embedding":
-                yield window.per_cent(end), "end", PARTS["embedding"]
-            elif interval.layer is None:
-                if interval.part == "lm_head" and window.x(p.end) - at > 2 * ROOM:
-                    yield window.per_cent(low), "start", PARTS["lm_head"]
-                    free = window.x(low) + ROOM
-            elif every and interval.layer % every == 0 and free <= at - ROOM // 2 < last:
-                yield window.per_cent((low + high) // 2), "middle", f"第 {interval.layer} 层"
-                free = at + ROOM // 2
-
-
-def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, str]]:
-    """Words at the lanes: class, place, anchor, and which readout."""
-    p = found.passes[-1]
-    if found.problem or sum(p.sends for p in found.passes) != 1:
-        return  # or several of everything: the tiles have the sums
-    over = window.x(p.end)
-    if found.hidden and len(found.passes) == 1 and over >= WIDE:
-        yield "hidden", written(over * 5_000 // WIDTH), "middle", "hidden_share"
-    if found.exposed and p.end < window.high:
-        if over <= WIDTH - WIDE:
-            yield "exposed", window.per_cent(p.end), "start", "exposed"
-        else:
-            yield "exposed", "100.00%", "end", "exposed"
-
-
-def _ghost(found: Timeline, ghost: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
-    """Outlines of the pinned step: which, from where, how wide."""
-
-    def outline(kind: str, start: Fraction, end: Fraction) -> Iterator[tuple[str, str, str]]:
-        a, b = (int(t * found.ticks_per_second) for t in (start, end))
-        if b > a and window.shows(a, b):
-            yield kind, window.per_cent(a), _between(window, a, b)
-
-    seconds = ghost.seconds
-    for p in ghost.passes:
-        yield from outline("compute", seconds(p.start), seconds(p.end))
-        if p.sends and ghost.runs:
-            begin = seconds(p.start + ghost.runs[0].start)
-            yield from outline("sent", begin, seconds(p.start + ghost.runs[-1].end))
-    for start, end in _exposed(ghost):
-        yield from outline("late", seconds(start), seconds(end))
-
-
-def _described(found: Timeline, clock: Clock) -> str:
-    """The picture in words, for those who do not see it."""
-    passes = len(found.passes)
-    backward = clock(found.passes[-1].end - found.passes[-1].start)
-    each = f"{passes} 个微批，每个反向 {backward}" if passes > 1 else f"反向 {backward}"
-    if found.problem:
-        return f"上面一道：{each}。下面一道是空的：什么也没有传。"
-    count = f"{found.bucket_count:,} 个桶"
-    exposed = "，".join(f"{clock(a)} 到 {clock(b)}" for a, b in _exposed(found))
-    return f"上面一道：{each}。下面一道：{count}。露在外面的：{exposed or '没有'}。"
-
-
-def _bars(
-    groups: list[Bar], window: Window, clock: Clock, found: Timeline, chosen: Bucket | None
-) -> list[dict[str, Any]]:
-    """Every bar that can be touched: where it is, what it is called, its cells in the table."""
-    each = found.bucket_count
-    offset = {p.number: i * each for i, p in enumerate(p for p in found.passes if p.sends)}
-    return [
-        _bar(bar, window, clock, found)
-        | {
-            "index": i,
-            "to": offset[bar.head.of.number] + bar.first,
-            "chosen": chosen is not None
-            and chosen.micro_batch == bar.head.of.number
-            and bar.holds(chosen.index),
-        }
-        for i, bar in enumerate(groups)
-    ]
-
-
-def _bar(bar: Bar, window: Window, clock: Clock, found: Timeline) -> dict[str, Any]:
-    part = bar.head
-    first, last = bar.ends
-    number, batch = part.number, part.of.number
-    if bar.count == 1:
-        what = contents(part.run.planned.pieces_of(part.first))
-        name = _which(found, number, batch)
-        run, j = part.run, part.first
-        ready = part.of.start + run.ready + j * run.ready_step
-        launch = part.of.start + run.launch + j * run.launch_step
-        moments = f"，就绪 {clock(ready)}，发出 {clock(launch)}"
-    else:
-        what = spread(first, last)
-        name = f"{_which(found, number, batch)[:-2]}–{bar.last:,} 桶，共 {bar.count:,} 个"
-        moments = ""
-    late = bar.exposed
-    cells = {
-        "name": name,
-        "what": what,
-        "size": size(bar.bytes),
-        "start": clock(bar.start),
-        "end": clock(bar.end),
-        "busy": clock(bar.busy),
-        "late": clock(late) if late else "没有",
-    }
-    fate = f"露在外面 {clock(late)}" if late else "全藏住了"
-    return cells | {
-        "x": window.per_cent(bar.start),
-        "width": _between(window, bar.start, max(bar.end, bar.start + window.span // WIDTH)),
-        "label": f"{name}：{clock(bar.start)} 到 {clock(bar.end)}，传 {clock(bar.busy)}，"
-        f"{size(bar.bytes)}{moments}，{fate}；{what}",
-    }
-
-
 def _curve(values: Values, told: dict[str, Quantity]) -> Any:
     share = told.get("hidden_share")
     even = told.get("break_even")
@@ -579,27 +340,6 @@ def _curve(values: Values, told: dict[str, Quantity]) -> Any:
         None if share is None else round(10_000 * share.value),
         None if even is None else int(even.value),
     )
-
-
-def _copied(step: Step, told: dict[str, Quantity], groups: list[Bar], found: Timeline) -> str:
-    """The readouts and the bars as comma-separated text, in seconds and bytes."""
-
-    def seconds(ticks: int) -> str:
-        return f"{float(found.seconds(ticks)):.6g}"
-
-    model = step.scenario.model.name
-    lines = [
-        f"# {model}，{step.setting.cards} 张卡，每张 {step.setting.tokens} 个 token；"
-        "按 DDP 的规则逐桶模拟，不是测量",
-        "读数,值",
-        *(f"{q.says.replace(',', '，')},{q.display().replace(',', '')}" for q in told.values()),
-        "桶,开始 (s),结束 (s),字节,露在外面 (s)",
-    ]
-    for bar in groups:
-        name = f"{bar.first}" if bar.count == 1 else f"{bar.first}–{bar.last}"
-        times = seconds(bar.start), seconds(bar.end), f"{bar.bytes}", seconds(bar.exposed)
-        lines.append(",".join((name, *times)))
-    return "\n".join(lines)
 
 
 __all__ = ["FIELDS", "LABEL", "TASKS", "still", "view", "walk"]
