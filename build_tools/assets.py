@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 SCRIPTS = (
@@ -79,3 +81,19 @@ def manifest(assets: Assets, boot: dict[str, Any]) -> str:
         boot | {"worker": assets.worker.removeprefix("assets/lesson/")}, sort_keys=True
     ).encode()
     return assets.add("python", ".json", content)
+
+
+def frames_folder(root: Path, sources: Iterable[str]) -> Path:
+    """Where frames that were made from ``sources``, as they are now, are kept; those made from
+    anything else are deleted. A source is a file or a folder below ``root``."""
+    content = sha256()
+    places = (root / source for source in sources)
+    found = (f for place in places for f in (place, *place.rglob("*")) if f.is_file())
+    for file in sorted(f for f in found if "__pycache__" not in f.parts):
+        content.update(f"{file.relative_to(root).as_posix()}\0".encode())
+        content.update(sha256(file.read_bytes()).digest())
+    folder = root / ".cache" / "frames" / content.hexdigest()[:16]
+    for other in folder.parent.glob("*"):
+        if other != folder:
+            rmtree(other, ignore_errors=True)
+    return folder

@@ -85,7 +85,9 @@ def _prepare(config: MkDocsConfig) -> None:
     _build.assets = assets.collect(ROOT)
     _build.packs = pack.make(ROOT, ROOT / ".cache")
     manifest = assets.manifest(_build.assets, pack.boot(_build.packs))
-    _build.extension = LessonExtension(runtime=manifest)
+    # The lock file names the version of the template engine.
+    frames = assets.frames_folder(ROOT, (*SOURCES, "uv.lock"))
+    _build.extension = LessonExtension(manifest, frames)
     _build.page_assets = {}
     _build.numbers = Numbers()
     config.markdown_extensions.append(_build.extension)
@@ -126,6 +128,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     if _build.broken:
         return banner.of_everything(_build.broken) + html
     from build_tools import problems
+    from build_tools.source import Source
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
@@ -136,7 +139,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         messages = [f"{where}:{_build.unreadable[made.path]}"]
     else:
         # The hook is given the text without its front matter; the file has the true lines.
-        source = Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig")
+        source = Source(Path(str(page.file.abs_src_path)).read_text(encoding="utf-8-sig"))
         _build.numbers.add(made, source)
         messages = [f"{where}:{finding}" for finding in problems.find(made, source)]
     if not messages:

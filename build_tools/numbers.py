@@ -47,9 +47,8 @@ class Numbers:
     claims: dict[str, Record] = field(default_factory=dict)
     papers: dict[str, Record] = field(default_factory=dict)
 
-    def add(self, page: Page, text: str) -> None:
-        """Add what converting ``page`` made; ``text`` is its whole Markdown file."""
-        source = Source(text)
+    def add(self, page: Page, source: Source) -> None:
+        """Add what converting ``page`` made; ``source`` is its whole Markdown file."""
         calls = _Places((_plain(call.text), call.position) for call in source.calls)
         openings = _Places((_plain(claim.text), claim.position) for claim in source.claims)
         headings = {use.id: use.heading for uses in page.panels.uses.values() for use in uses}

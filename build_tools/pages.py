@@ -12,6 +12,7 @@ from markdown import Markdown
 from build_tools.numbers import Numbers
 from build_tools.problems import find
 from build_tools.prose import LessonExtension, Page
+from build_tools.source import Source
 from py_core.errors import LessonError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,9 +32,9 @@ class BrokenPages(LessonError):
 
 
 class Converted(NamedTuple):
-    """A page: its whole file as text, and what converting it made."""
+    """A page: its whole file, and what converting it made."""
 
-    text: str
+    source: Source
     page: Page
 
 
@@ -44,7 +45,7 @@ def convert(root: Path = ROOT) -> Iterator[Converted]:
         raise LessonError(str(docs), "absent", "a checkout with the pages in docs/")
     for file in sorted(docs.rglob("*.md")):
         text = file.read_text(encoding="utf-8-sig")
-        yield Converted(text, convert_text(text, file.relative_to(docs).as_posix(), root))
+        yield Converted(Source(text), convert_text(text, file.relative_to(docs).as_posix(), root))
 
 
 def convert_text(text: str, path: str, root: Path = ROOT) -> Page:
@@ -63,9 +64,9 @@ def document(root: Path = ROOT) -> dict[str, Any]:
     """What ``numbers.json`` says of the pages as they are. Raises BrokenPages."""
     numbers, wrong = Numbers(), []
     for converted in convert(root):
-        numbers.add(converted.page, converted.text)
+        numbers.add(converted.page, converted.source)
         path = f"docs/{converted.page.path}"
-        wrong += [f"{path}:{finding}" for finding in find(converted.page, converted.text)]
+        wrong += [f"{path}:{finding}" for finding in find(converted.page, converted.source)]
     if wrong:
         raise BrokenPages(wrong)
     return numbers.document()
@@ -83,7 +84,7 @@ def facts_used(root: Path = ROOT) -> FactsUsed:
     used = FactsUsed({}, {})
     for converted in convert(root):
         numbers, page = Numbers(), converted.page
-        numbers.add(page, converted.text)
+        numbers.add(page, converted.source)
         for fact in numbers.facts:
             used.facts.setdefault(fact, []).append(page.path)
         for source in {*numbers.papers, *page.references.papers}:

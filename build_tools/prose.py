@@ -20,6 +20,7 @@ and on a line of its own ``{{ widget("ring") }}``, ``{{ references() }}``, above
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from hashlib import sha256
 from html import unescape
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -279,7 +281,24 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def widget(page: Page, runtime: str, written: str, call: Call) -> str:
+def _kept_frames(module: ModuleType, element_id: str, base: str, cache: Path | None) -> bytes:
+    """The same, kept in ``cache`` from one build to the next."""
+    if cache is None:
+        return _frames(module, element_id, base)
+    place = sha256(f"{module.__name__} {element_id} {base}".encode()).hexdigest()[:12]
+    file = cache / f"{element_id}.{place}.js"
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        code = _frames(module, element_id, base)
+    cache.mkdir(parents=True, exist_ok=True)
+    written = file.with_suffix(f".{os.getpid()}")
+    written.write_bytes(code)
+    written.replace(file)  # another build may be at it
+    return code
+
+
+def widget(page: Page, runtime: str, cache: Path | None, written: str, call: Call) -> str:
     """A widget's element, its prerendered frames registered as an asset of the page.
 
     ``id`` names a second copy; ``query`` is the state in which it opens.
@@ -299,7 +318,7 @@ def widget(page: Page, runtime: str, written: str, call: Call) -> str:
     first = Panels()
     frame.frame(module, query, element_id, page.base, first)
     page.opened.append(Opened(written, element_id, module.LABEL, module.MINUTES, first.shown))
-    code = _frames(module, element_id, page.base)
+    code = _kept_frames(module, element_id, page.base, cache)
     path = f"assets/frames/{element_id}.{sha256(code).hexdigest()[:12]}.js"
     page.assets[path] = code
     return frame.element(module, query, element_id, page.base, runtime, path)
@@ -394,7 +413,8 @@ class _Block(Preprocessor):
     def _made(self, written: str, text: str) -> str:
         call, page = parse_call(text), self.extension.page
         if call.name == "widget":
-            return widget(page, self.extension.runtime, written, call)
+            extension = self.extension
+            return widget(page, extension.runtime, extension.frames, written, call)
         call.nothing_but()
         if call.name == "lesson_head":
             match call.args:
@@ -522,11 +542,12 @@ class _Leftover(Postprocessor):
 
 
 class LessonExtension(Extension):
-    """``runtime`` is the site path of the manifest that boots Python in the browser."""
+    """``runtime`` is the site path of the manifest that boots Python in the browser; ``frames``
+    a folder in which prerendered frames outlast a build, as long as what they come from."""
 
-    def __init__(self, runtime: str = "", **options: Any) -> None:
+    def __init__(self, runtime: str = "", frames: Path | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.runtime = runtime
+        self.runtime, self.frames = runtime, frames
         self.page = Page()
         self.serialized = False
 
@@ -557,14 +578,13 @@ class LessonExtension(Extension):
         return None
 
 
-def locate(problems: list[Problem], text: str) -> list[tuple[int, int, Problem]]:
-    """Line and column (from 1) of each problem in ``text``, the Markdown file as a whole.
+def locate(problems: list[Problem], source: Source) -> list[tuple[int, int, Problem]]:
+    """Line and column (from 1) of each problem in the Markdown file as a whole.
 
     What stands in code is passed over; the same text twice is told apart by its order.
     """
     places: dict[tuple[str, bool], list[tuple[int, int]]] = {}
-    source = Source(text)
-    lines = text.splitlines()
+    lines = source.text.splitlines()
     written = [(call.text, call.position) for call in source.calls]
     for words, position in [*written, *((claim.text, claim.position) for claim in source.claims)]:
         alone = _BLOCK_LINE.match(lines[position[0] - 1]) is not None
@@ -578,7 +598,7 @@ def locate(problems: list[Problem], text: str) -> list[tuple[int, int, Problem]]
         elif 0 <= problem.nth < len(known):
             line, column = known[problem.nth]
         else:
-            line, column = _found(problem.written, text)
+            line, column = _found(problem.written, source.text)
         located.append((line, column, problem))
     return sorted(located, key=lambda item: item[:2])
 

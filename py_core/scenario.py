@@ -167,6 +167,8 @@ class Scenario:
         Raises :class:`UnknownName` for a field that does not exist and
         :class:`ScenarioError` for a value out of range.
         """
+        if not changes:
+            return self
         for name in changes:
             if name not in FIELD_NAMES:
                 raise UnknownName("scenario field", name, FIELD_NAMES)

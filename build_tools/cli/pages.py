@@ -227,6 +227,7 @@ def _findings(page: Path) -> list[Finding]:
     """What must be mended in one file, in its order."""
     from build_tools import problems
     from build_tools.pages import convert_text
+    from build_tools.source import Source
 
     try:
         # Line ends as they are: columns are counted in the file's own text.
@@ -235,7 +236,7 @@ def _findings(page: Path) -> list[Finding]:
         raise LessonError(str(page), error.strerror, "a file that can be read") from None
     except UnicodeDecodeError as error:
         raise LessonError(str(page), str(error), "a file in UTF-8") from None
-    return problems.find(convert_text(text, page.name), text)
+    return problems.find(convert_text(text, page.name), Source(text))
 
 
 def _check_text(r: Record) -> list[str]:

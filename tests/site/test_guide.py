@@ -44,7 +44,7 @@ def problems(text: str) -> list[str]:
     extension = LessonExtension()
     extension.page = Page(path="page.md")
     Markdown(extensions=["tables", "attr_list", "md_in_html", extension]).convert(text)
-    return [f"docs/{extension.page.path}:{f}" for f in find(extension.page, text)]
+    return [f"docs/{extension.page.path}:{f}" for f in find(extension.page, Source(text))]
 
 
 def test_there_are_examples_of_everything() -> None:

@@ -706,7 +706,7 @@ def test_the_longest_page_of_the_bench_is_clean(tmp_path: Path) -> None:
     (tmp_path / "mkdocs.yml").write_text("not_in_nav: |\n", encoding="utf-8")
     assert bench._write_longest_page(tmp_path) > 200
     text = (tmp_path / "docs/longest.md").read_text(encoding="utf-8")
-    assert find(convert_text(text, "longest.md"), text) == []
+    assert find(convert_text(text, "longest.md"), Source(text)) == []
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from build_tools import changes, figures_page, numbers, pages
 from build_tools.cli import app
 from build_tools.numbers import Numbers
 from build_tools.prose import LessonExtension, Page
+from build_tools.source import Source
 from py_core.data import folder
 from py_core.errors import LessonError
 from py_core.quantity import evaluate, names
@@ -41,7 +42,7 @@ def document(*texts: str) -> Record:
         extension.page = Page(path=f"{letter}.md")
         pages.Markdown(extensions=["tables", "toc", "attr_list", extension]).convert(text)
         assert extension.page.problems == []
-        collected.add(extension.page, text)
+        collected.add(extension.page, Source(text))
     return collected.document()
 
 
@@ -146,7 +147,7 @@ def test_places_count_lines_of_the_file_and_leave_code_alone() -> None:
     extension = LessonExtension()
     extension.page = Page(path="a.md")
     pages.Markdown(extensions=["tables", "attr_list", extension]).convert(text.split("---\n")[2])
-    collected.add(extension.page, text)
+    collected.add(extension.page, Source(text))
     figures = by_key(collected.document()["figures"])
     assert figures["cards"]["used"] == [
         {"page": "a.md", "line": 5, "column": 5, "id": "q-1", "heading": "头 8", "display": "8"},

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from markdown import Markdown
 
+from build_tools import prose
+from build_tools.assets import frames_folder
 from build_tools.calls import parse_call
 from build_tools.prose import LessonExtension, Page, locate
+from build_tools.source import Source
 from py_core import quantity
 from py_core.errors import LessonError
 from py_core.quantity import evaluate
 from py_core.terms import Term
+from widgets.average import widget as average
 from widgets.ring import widget as ring
 
 
@@ -252,7 +258,7 @@ def test_a_formula_that_fails_is_told_at_its_call(monkeypatch: pytest.MonkeyPatc
 
 def test_all_problems_of_a_page_with_their_lines() -> None:
     body = '好 {{ q("a") }}\n\n`{{ q("b") }}`\n\n坏 {{ q("b") }}，又 {{ q("a") }}\n'
-    source = "---\ntitle: x\n---\n\n" + body
+    source = Source("---\ntitle: x\n---\n\n" + body)
     _, page = convert(body)
     assert [(line, column, p.written) for line, column, p in locate(page.problems, source)] == [
         (5, 3, '{{ q("a") }}'),
@@ -301,7 +307,7 @@ def test_references_that_list_nothing_are_a_problem() -> None:
 def test_the_failing_one_of_several_is_located() -> None:
     def place(text: str) -> list[tuple[int, int]]:
         _, page = convert(text)
-        return [(line, column) for line, column, _ in locate(page.problems, text)]
+        return [(line, column) for line, column, _ in locate(page.problems, Source(text))]
 
     assert place('{{ widget("ring") }}\n\n{{ widget("ring") }}') == [(3, 1)]
     assert place("小结在后面。\n\n## 小结") == [(3, 4)]
@@ -330,6 +336,35 @@ def test_a_widget_with_its_frames() -> None:
     assert code.decode().startswith("((id,lines,frames)=>{")
     assert '("ring",["<form class' in code.decode()
     assert '"asked=0&elements=0&g=0&' in code.decode()
+
+
+def test_frames_are_kept_until_what_they_come_from_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "core").mkdir()
+    source, lock = tmp_path / "core" / "a.py", tmp_path / "lock"
+    source.write_text("1")
+    lock.write_text("1")
+
+    def made() -> bytes:
+        folder = frames_folder(tmp_path, ("core", "lock"))
+        extension = LessonExtension(frames=folder)
+        Markdown(extensions=[extension]).convert('{{ widget("average") }}')
+        ((path, code),) = extension.page.assets.items()
+        assert [file.read_bytes() for file in folder.parent.glob("*/*")] == [code]
+        assert sha256(code).hexdigest()[:12] in path
+        return code
+
+    true = made()
+    assert true == prose._frames(average, "average", "")
+    monkeypatch.setattr(prose, "_frames", lambda *_: b"new")
+    assert made() == true
+    for changed in (source, lock):
+        changed.write_text("2")
+        assert made() == b"new"
+        monkeypatch.setattr(prose, "_frames", lambda *_: b"newer")
+        assert made() == b"new"
+        monkeypatch.setattr(prose, "_frames", lambda *_: b"new")
 
 
 @pytest.mark.parametrize(
@@ -424,4 +459,5 @@ def test_code_in_a_heading_is_left_alone() -> None:
 def test_the_same_call_inside_a_line_and_on_its_own() -> None:
     text = '{{ widget("ring") }} 句中\n\n{{ widget("ring") }}\n\n又 {{ widget("ring") }}\n'
     _, page = convert(text)
-    assert [(line, column) for line, column, _ in locate(page.problems, text)] == [(1, 1), (5, 3)]
+    located = locate(page.problems, Source(text))
+    assert [(line, column) for line, column, _ in located] == [(1, 1), (5, 3)]
