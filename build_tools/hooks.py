@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from jinja2 import FileSystemBytecodeCache
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -153,6 +154,10 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
     """All pages are converted: now stop, having shown the problems of every page, or fill in
     what rests on all of them."""
+    # MkDocs reads the theme's templates anew in every build.
+    compiled = ROOT / ".cache" / "templates"
+    compiled.mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(compiled))
     if _build.broken:
         return env
     if _build.problems and not _build.serving:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from copy import copy
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -156,10 +157,15 @@ class Scenario:
     )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, Model):
-            raise ScenarioError("model", self.model, Accepted("a model", "一个模型"))
-        for name, spec in SPECS.items():
-            object.__setattr__(self, name, spec.parse(getattr(self, name)))
+        for name in FIELD_NAMES:
+            self._set(name, getattr(self, name))
+
+    def _set(self, name: str, value: object) -> None:
+        if name != "model":
+            value = SPECS[name].parse(value)
+        elif not isinstance(value, Model):
+            raise ScenarioError("model", value, Accepted("a model", "一个模型"))
+        object.__setattr__(self, name, value)
 
     def with_fields(self, changes: Mapping[str, object]) -> Scenario:
         """This Scenario with some fields changed; values may be text, as in a query string.
@@ -167,15 +173,14 @@ class Scenario:
         Raises :class:`UnknownName` for a field that does not exist and
         :class:`ScenarioError` for a value out of range.
         """
-        if not changes:
-            return self
         for name in changes:
             if name not in FIELD_NAMES:
                 raise UnknownName("scenario field", name, FIELD_NAMES)
-        new: dict[str, Any] = dict(changes)
-        if isinstance(new.get("model"), str):
-            new["model"] = load_model(new["model"])
-        return replace(self, **new)
+        changed = copy(self)  # its other fields are valid, so only new values are parsed
+        for name, value in changes.items():
+            named = name == "model" and isinstance(value, str)
+            changed._set(name, load_model(str(value)) if named else value)
+        return changed
 
     def changes(self) -> dict[str, str]:
         """The fields that differ from the lesson's defaults, as text, in declared order."""

@@ -273,12 +273,11 @@ def _write_longest_page(project: Path) -> int:
 def _write_plain(project: Path, plain: Path) -> None:
     """The same site for Material alone: every call is the text that it shows."""
     from build_tools.pages import convert
-    from build_tools.source import Source
 
     for page in convert(project):
         shown = {s.written: s.display for s in (*page.page.shown, *page.page.quoted)}
-        text = page.text
-        for call in reversed(Source(text).calls):
+        text = page.source.text
+        for call in reversed(page.source.calls):
             end = call.offset + len(call.text)
             text = text[: call.offset] + shown.get(call.text, "") + text[end:]
         file = plain / "docs" / page.page.path
