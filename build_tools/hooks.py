@@ -20,6 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+from watchdog.observers.polling import PollingObserver
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("py_core", "widgets", "build_tools", "docs/data")
@@ -49,6 +50,17 @@ def on_startup(command: str, dirty: bool) -> None:
     jieba.setLogLevel(logging.WARNING)
     jieba.dt.tmp_dir = str(ROOT / ".cache")
     (ROOT / ".cache").mkdir(exist_ok=True)
+
+
+def on_serve(server: Any, config: MkDocsConfig, builder: Any) -> Any:
+    """Look for edits ten times a second; MkDocs' own twice would be a third of an author's wait."""
+    watched = list(server._watched_paths)
+    for path in watched:
+        server.unwatch(path)
+    server.observer = PollingObserver(timeout=0.1)
+    for path in watched:
+        server.watch(path)
+    return server
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
