@@ -451,7 +451,7 @@ class _Gather(Treeprocessor):
             page.problems.append(Problem("{{ references()", "the page cites nothing", -1))
         self._put_references(root)
         if page.head:
-            reading = minutes_of(root.itertext())
+            reading = minutes_of(root)
             html = head(*page.head, reading, [opened.minutes for opened in page.opened])
             stash.rawHtmlBlocks[stash.rawHtmlBlocks.index(HEAD)] = html
         panels = page.panels.html() + glossary.panels(page.terms)

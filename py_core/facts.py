@@ -8,6 +8,7 @@ units those words mean, so that GPU-hours cannot be read as gigabytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
@@ -160,8 +161,8 @@ class Fact:
     ) -> str:
         """As printed: all its digits and no more, in its own unit or in ``unit_name``.
 
-        ``item`` picks one of a list, ``digits`` rounds what another unit makes of it. Text,
-        dates and years are shown as they are. Raises
+        ``item`` picks one of a list, ``digits`` rounds what another unit makes of it. Text
+        and years are shown as they are, dates as 2017 年 2 月 21 日. Raises
         UnknownName or :class:`UnitError` for a unit it is not in, LessonError for a list
         without ``item``.
         """
@@ -172,6 +173,9 @@ class Fact:
             value = value[item]
         elif item is not None:
             raise LessonError(f"fact {self.id}: item", item, "nothing: it is one value")
+        if self.unit == "date":
+            day = date.fromisoformat(value)
+            return f"{day.year} 年 {day.month} 月 {day.day} 日"
         if isinstance(value, bool) or not isinstance(value, int | float) or self.unit == "year":
             return str(value)
         exact = Fraction(str(value))

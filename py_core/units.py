@@ -151,7 +151,7 @@ UNITS: dict[str, Unit] = {
         _unit("count", COUNT, 1, by_magnitude, "", exact=True),
         # Differences of rounding.
         _unit("10⁻³", COUNT, Fraction(1, 10**3), by_magnitude, "× 10⁻³"),
-        _unit("10⁻⁶", COUNT, Fraction(1, 10**6), by_magnitude, "× 10⁻⁶"),
+        _unit("10⁻⁷", COUNT, Fraction(1, 10**7), by_magnitude, "× 10⁻⁷"),
         _unit("ratio", COUNT, 1, ratio, ""),
         _unit("×", COUNT, 1, multiple, "倍", exact=True),
         _unit("%", COUNT, Fraction(1, 100), fixed(1)),

@@ -200,7 +200,7 @@ def _difference(dtype: str, shown_in: str) -> None:
         return _measured(at, f"δ_{dtype}", found, shown_in)
 
 
-_difference("fp32", "10⁻⁶")
+_difference("fp32", "10⁻⁷")
 _difference("bf16", "10⁻³")
 
 

@@ -107,7 +107,11 @@ def test_what_was_not_measured() -> None:
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("ddp.difference_fp32", "× 10⁻⁶"), ("ddp.difference_bf16", "× 10⁻³"), ("ddp.runs", "4")],
+    [
+        ("ddp.difference_fp32", "1.2 × 10⁻⁷"),
+        ("ddp.difference_bf16", "1.6 × 10⁻³"),
+        ("ddp.runs", "4"),
+    ],
 )
 def test_figures_say_when_they_were_measured(name: str, shown: str) -> None:
     found = evaluate(name)

@@ -26,7 +26,7 @@ def convert(text: str, **page: object) -> tuple[str, Page]:
     extension = LessonExtension(runtime="assets/lesson/python.json")
     extension.page = Page(**page)  # type: ignore[arg-type]
     md = Markdown(
-        extensions=["tables", "toc", "attr_list", "pymdownx.superfences", "admonition", extension]
+        extensions=["tables", "toc", "attr_list", "pymdownx.superfences", "admonition", "pymdownx.details", extension]
     )
     return md.convert(text), extension.page
 
@@ -124,7 +124,7 @@ def test_a_fact_with_its_paper() -> None:
         ('{{ fact("dsv3.nvlink_gb_per_s") }}', "160 GB/s"),
         ('{{ fact("dsv3.nvlink_ib_ratio") }}', "3.2"),
         ('{{ fact("llama3.row2_parallelism", item=3) }}', "128"),
-        ('{{ fact("zb.first_submitted") }}', "2023-11-30"),
+        ('{{ fact("zb.first_submitted") }}', "2023 年 11 月 30 日"),
         ('{{ fact("dsv3.pretrain_gpu_hours", unit="years") }}', "304.109589 年"),
     ],
 )
@@ -400,14 +400,15 @@ def test_only_literal_calls(text: str) -> None:
 
 
 def test_the_line_above_a_lesson_is_counted() -> None:
-    text = "一" * 590
+    text = "一" * 590 + '\n\n??? note "收起的"\n\n    ' + "二" * 900
     html, page = convert(
         f'{{{{ lesson_head("C10", 1) }}}}\n\n# 题 {{#top}}\n\n{text}\n\n{{{{ widget("ring") }}}}'
     )
     assert page.problems == []
     minutes = ring.MINUTES
     assert (
-        f"C10「一张卡不够」第 1 课 · 约 {2 + minutes} 分钟（读 2 分钟，1 个实验约 {minutes} 分钟）"
+        f"C10「一张卡不够」第 1 课 · 约 {2 + minutes} 分钟"
+        f"（读 2 分钟，不算收起的部分；1 个实验约 {minutes} 分钟）"
         in html
     )
 
