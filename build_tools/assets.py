@@ -26,6 +26,7 @@ SCRIPTS = (
     "widgets/runtime/links.js",
     "widgets/runtime/lights.js",
     "widgets/runtime/files.js",
+    "widgets/runtime/progress.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 

@@ -37,6 +37,7 @@ def element(terms: dict[str, str], call: Call) -> Element:
         raise UnknownName("term", name, {k: " ".join(v.values()) for k, v in known.items()})
     panel = terms.setdefault(name, f"term-{name}")
     button = Element("button", {"type": "button", "class": "q term", "popovertarget": panel})
+    button.set("aria-describedby", f"{panel}-says")
     button.text = AtomicString(call.text_option("says") or name)
     return button
 

@@ -229,3 +229,44 @@ def test_panels_have_names(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     figure(page, "97.2 GB").click()
     expect(page.get_by_role("dialog", name="97.2 GB")).to_be_visible()
+
+
+def test_a_term_is_explained_while_the_pointer_rests_on_it(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    term, panel = page.locator("button.term").first, page.locator("#term-all-reduce")
+    focused = page.evaluate("document.activeElement.tagName")
+    term.hover()
+    expect(panel).to_be_visible()
+    assert page.evaluate("document.activeElement.tagName") == focused
+    panel.hover()  # it stays for as long as one reads it
+    page.wait_for_timeout(400)
+    expect(panel).to_be_visible()
+    page.mouse.move(5, 400)
+    expect(panel).to_be_hidden()
+    term.hover()
+    expect(panel).to_be_visible()
+    term.click()  # and a click keeps it
+    expect(panel).to_be_focused()
+    page.mouse.move(5, 400)
+    page.wait_for_timeout(400)
+    expect(panel).to_be_visible()
+
+
+def test_a_term_is_explained_when_the_keyboard_comes_to_it(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    term, panel = page.locator("button.term").first, page.locator("#term-all-reduce")
+    expect(term).to_have_accessible_description(panel.locator("#term-all-reduce-says").inner_text())
+    figure(page, "8").focus()
+    page.keyboard.press("Tab")
+    expect(term).to_be_focused()
+    expect(panel).to_be_visible()
+    expect(term).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(panel).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(term).to_be_focused()
+    page.wait_for_timeout(400)
+    expect(panel).to_be_hidden()
+    page.keyboard.press("Tab")
+    expect(page.locator("button.term").nth(1)).to_be_focused()
+    expect(page.locator("#term-bucket")).to_be_visible()

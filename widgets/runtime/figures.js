@@ -23,10 +23,66 @@
     /** @type {HTMLElement | null | undefined} */ (link?.closest("[popover]"))?.hidePopover();
   });
 
+  // A term says what it means while the pointer or the keyboard rests on it; a click keeps it.
+  const REST = 250; // ms
+  /** @type {HTMLElement | null} the panel that shows for as long as that */
+  let hint = null;
+  let resting = 0;
+  let closed = 0;
+
+  /** @param {EventTarget | null} at */
+  const termAt = (at) => (at instanceof Element ? at.closest("button.term") : null);
+
+  /** @param {HTMLElement} term */
+  const rest = (term) => {
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      if (document.querySelector(".panel:popover-open")) return;
+      pressed = term;
+      hint = document.getElementById(term.getAttribute("popovertarget") ?? "");
+      hint?.showPopover();
+    }, REST);
+  };
+
+  /** The pointer or the focus has gone to ``at``. @param {EventTarget | null} at */
+  const leave = (at) => {
+    clearTimeout(resting);
+    if (hint && !(at instanceof Node && hint.contains(at))) {
+      resting = setTimeout(() => hint?.hidePopover(), REST);
+    }
+  };
+
+  on("pointerover", (event) => {
+    const { target, pointerType } = /** @type {PointerEvent} */ (event);
+    const term = termAt(target);
+    if (pointerType !== "mouse") return;
+    if (term instanceof HTMLElement) rest(term);
+    else leave(target);
+  });
+
+  on("focusin", ({ target }) => {
+    const term = termAt(target);
+    // The focus comes back to the term when its panel closes: that asks for nothing.
+    const back = performance.now() - closed < REST;
+    if (term instanceof HTMLElement && term.matches(":focus-visible") && !back) rest(term);
+    else leave(target);
+  });
+
+  on("click", (event) => {
+    const term = termAt(event.target);
+    clearTimeout(resting);
+    if (!term || hint?.id !== term.getAttribute("popovertarget")) return;
+    event.preventDefault(); // it would close
+    hint?.focus({ preventScroll: true });
+    hint = null;
+  });
+
   on("beforetoggle", (event) => {
     const panel = /** @type {HTMLElement} */ (event.target);
+    if (!panel.matches(".panel")) return;
     // Unseen until it has its place; the toggle event comes a frame later.
-    if (panel.matches(".panel")) panel.classList.add("placing");
+    if (panel.matches(":popover-open")) closed = performance.now();
+    else panel.classList.add("placing");
   });
 
   // The theme acts on bare letters wherever the focus is; in a panel they are nobody's.
@@ -46,8 +102,11 @@
       addUses(panel);
       place(panel);
       panel.classList.remove("placing");
-      panel.focus({ preventScroll: true }); // so that a screen reader reads it
-    } else if (document.activeElement === document.body || panel.contains(document.activeElement)) {
+      if (panel !== hint) panel.focus({ preventScroll: true }); // a screen reader reads it
+      return;
+    }
+    if (panel === hint) hint = null;
+    if (document.activeElement === document.body || panel.contains(document.activeElement)) {
       // Closed by Escape or its button; a click elsewhere has moved on and has no focus here.
       const opener = openedBy.get(panel);
       if (opener?.closest(":popover-open")) opener.focus({ preventScroll: true });
