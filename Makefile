@@ -16,7 +16,7 @@ RUNTIME = $(shell find widgets/runtime -name '*.js' -o -name '*.mjs' 2>/dev/null
 export NO_MKDOCS_2_WARNING = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-test serve site check format test bench conformance quality audit lock clean distclean
+.PHONY: help setup setup-test serve site check format test bench conformance quality audit card lock clean distclean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -87,6 +87,9 @@ audit: setup-test ## ask the registries for known weaknesses in what we depend o
 # No index lines: the lock says what, your own settings say where from.
 LOCK = UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.13 \
   --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate $(if $(UPGRADE),--upgrade) pyproject.toml
+
+card: setup-test ## take the picture that other sites show for a link to this one
+	@$(BIN)/python -m build_tools.card
 
 lock: setup-test ## pin all packages anew after a change in pyproject.toml or package.json (UPGRADE=1: newest)
 	@echo 'lock: requirements.txt, requirements-test.txt'
