@@ -48,6 +48,7 @@ from build_tools.faults import told
 from build_tools.reading import head, minutes_of
 from build_tools.references import References
 from build_tools.source import Source
+from build_tools.still import lightened, panels_of
 from py_core import facts
 from py_core.claims import Verdict, judge
 from py_core.errors import LessonError, UnknownName
@@ -459,6 +460,10 @@ class _Gather(Treeprocessor):
             last = Element("p")
             last.text = stash.store(str(panels))
             root.append(last)
+        said = panels_of(str(panels))
+        for at, block in enumerate(stash.rawHtmlBlocks):
+            if str(block).startswith("<lesson-widget "):
+                stash.rawHtmlBlocks[at] = lightened(str(block), said)
 
     def _places(self, root: Element) -> Iterator[tuple[str, Use]]:
         heading, number = "开头", 0
