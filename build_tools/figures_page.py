@@ -93,6 +93,7 @@ _ORIGINS = {
     "inventory": "由模型的配置逐个张量数出",
     "fact": "论文里的数",
     "convention": "约定",
+    "measured": "实测",
     "quantity": "另一个数",
 }
 

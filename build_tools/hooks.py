@@ -145,8 +145,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
     made = _build.extension.page
     _build.page_assets.update(made.assets)
-    # MkDocs looks for ids in the Markdown only, and links may lead to a widget.
-    page.present_anchor_ids = (page.present_anchor_ids or set()) | made.widget_ids
+    # MkDocs looks for ids in the Markdown only, and links may lead to a widget, or into one.
+    page.present_anchor_ids = (page.present_anchor_ids or set()) | set(_ID.findall(html))
     where = f"{Path(config.docs_dir).name}/{made.path}"
     if made.path in _build.unreadable:
         messages = [f"{where}:{_build.unreadable[made.path]}"]
@@ -182,6 +182,8 @@ def on_env(env: Any, config: MkDocsConfig, files: Files) -> Any:
     _list_figures(pages)
     return env
 
+
+_ID = re.compile(r'\bid="([^"]+)"')
 
 # What search leaves out, yet would read tag by tag: most of a page's HTML.
 _UNSEARCHED = re.compile(

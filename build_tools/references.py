@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement
 
@@ -21,8 +22,7 @@ class References:
     def cite(self, paper: Paper, where: str = "") -> int:
         """Add a paper, or one more place in it; returns its number, from 1."""
         _, places = self.papers.setdefault(paper.id, (paper, []))
-        if where and where not in places:
-            places.append(where)
+        places += [place for place in _places(where) if place not in places]
         return list(self.papers).index(paper.id) + 1
 
     def fill(self, place: Element) -> None:
@@ -34,8 +34,29 @@ class References:
             _entry(SubElement(place, "li", {"id": f"ref-{paper.id}"}), paper, places)
 
 
+# Where in a paper; the rest of such a note says which print, and that stands in its entry.
+_INSIDE = re.compile(r"§|\b(?:Table|Figure|equation|abstract|issue)\b|\.(?:hpp|py|md|json)\b")
+_CHINESE = {
+    ", paragraph on Table": ", Table",
+    r"Table (\d+)": r"表 \1",
+    r"Figure (\d+)": r"图 \1",
+    r"equation (\d+)": r"式 \1",
+    r", row (\d+)": r"第 \1 行",
+    "abstract": "摘要",
+}
+
+
+def _places(where: str) -> list[str]:
+    """The places that a note such as ``arXiv v3 §3.2, §4.1; Table 2`` names, one by one."""
+    parts = re.split(r"; |, (?=§|Table|Figure|equation)", where)
+    found = [re.sub(r"^arXiv v\d |^SC20 print ", "", p) for p in parts if _INSIDE.search(p)]
+    for english, chinese in _CHINESE.items():
+        found = [re.sub(english, chinese, place) for place in found]
+    return found
+
+
 def _entry(item: Element, paper: Paper, places: list[str]) -> None:
-    item.text = AtomicString(f"{paper.authors}. ")
+    item.text = AtomicString(f"{paper.authors.removesuffix('.')}. ")
     around = item
     if paper.link:
         around = SubElement(item, "a", {"href": paper.link, "rel": "noopener"})

@@ -36,7 +36,9 @@ def element(call: Call) -> Element:
     # Every task asks for something, so that its link is one to a state.
     query = urlencode([(f"{widget}.{key}", value) for key, value in parse_qsl(start)])
     span = Element("span", {"class": "task"})
-    link = SubElement(span, "a", {"href": f"?{query}#{widget}"})
+    # A place inside folded controls unfolds them: browsers see to that.
+    place = f"{widget}-{tasks[name].at}" if tasks[name].at else widget
+    link = SubElement(span, "a", {"href": f"?{query}#{place}"})
     link.text = AtomicString(call.text_option("says") or GO)
     link.tail = AtomicString(" ")
     tick = SubElement(span, "span", {"class": "task-seen", "data-ticks": full, "hidden": "hidden"})

@@ -70,3 +70,13 @@ class Convention:
 
     def record(self) -> dict[str, Any]:
         return {"kind": "convention"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What came out when somebody ran it; ``says`` when and with what."""
+
+    says: str
+
+    def record(self) -> dict[str, Any]:
+        return {"kind": "measured"}

@@ -16,7 +16,7 @@ from py_core.errors import ScenarioError, whole
 
 SLOPES = (1, 3)  # what each card's text has in it: they disagree, as real batches do
 SEED = 7
-LEAST, MOST = 100, 40_000  # valid tokens of a card
+LEAST, MOST = 100, 8 * 4096  # valid tokens of a card: at most eight sequences, all full
 
 
 @dataclass(frozen=True, slots=True)

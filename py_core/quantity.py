@@ -24,7 +24,14 @@ from typing import Any
 
 from py_core import facts
 from py_core.errors import LessonError, UnknownName
-from py_core.inputs import ConfigInput, Convention, CountedInput, FactInput, ScenarioInput
+from py_core.inputs import (
+    ConfigInput,
+    Convention,
+    CountedInput,
+    FactInput,
+    Measurement,
+    ScenarioInput,
+)
 from py_core.inventory import Inventory
 from py_core.scenario import DEFAULT, SPECS, Scenario
 from py_core.terms import Named, Term, ambiguous
@@ -231,6 +238,10 @@ class At:
     def given(self, symbol: str, value: Fraction | int, unit_name: str, says: str) -> Named:
         """A constant with a reason, for example 2 bytes per bf16 number."""
         return self._leaf(symbol, Fraction(value), unit_name, Convention(says))
+
+    def measured(self, symbol: str, value: Fraction | int, unit_name: str, says: str) -> Named:
+        """What was measured; ``says`` when and with what."""
+        return self._leaf(symbol, Fraction(value), unit_name, Measurement(says))
 
     def fact(self, fact_id: str, symbol: str, unit_name: str) -> Named:
         """A paper fact that is one number, shown in ``unit_name``.

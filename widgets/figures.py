@@ -16,7 +16,14 @@ from typing import Any
 from markupsafe import Markup
 
 from py_core.facts import Fact, Paper
-from py_core.inputs import ConfigInput, Convention, CountedInput, FactInput, ScenarioInput
+from py_core.inputs import (
+    ConfigInput,
+    Convention,
+    CountedInput,
+    FactInput,
+    Measurement,
+    ScenarioInput,
+)
 from py_core.quantity import Quantity, evaluate
 from py_core.scenario import DEFAULT, Scenario
 from py_core.terms import Named
@@ -177,6 +184,8 @@ class Panels:
                 entry |= {"kind": "fact", "panel": self.add_fact(source.fact)}
             case Convention():
                 entry |= {"kind": "convention"}
+            case Measurement():
+                entry |= {"kind": "measured"}
         return entry
 
     def _fact(self, panel: str, fact: Fact) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from widgets.state import State
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """``start``: the query at which it begins; ``seen``: whether a state shows its point."""
+    """``start``: the query at which it begins; ``seen``: whether a state shows its point;
+    ``at``: the control to begin with, its id without the element's."""
 
     start: str
     seen: Callable[[State], bool]
+    at: str = ""
 
 
 def tasks_of(module: ModuleType) -> Mapping[str, Task]:

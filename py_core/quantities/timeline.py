@@ -169,7 +169,7 @@ def _without_mtp(model: Inventory) -> Inventory:
 def _measured(at: At, symbol: str, value: Fraction | int, unit_name: str = "count") -> Named:
     about = measured_ddp.recorded()
     says = f"{about.date} 用 torch {about.torch}、{about.backend} 实测"
-    return at.given(symbol, Fraction(value) / unit(unit_name).scale, unit_name, says)
+    return at.measured(symbol, Fraction(value) / unit(unit_name).scale, unit_name, says)
 
 
 @quantity("ddp.runs", "count", "实测：比较过参数的训练次数（fp32、bf16，2 和 4 个进程）", "n_runs")

@@ -34,7 +34,7 @@ def test_ux_36_37_guess_presets_and_ticks(page: Page, origin: str) -> None:
     expect(ticks[1]).to_be_visible()
     expect(ticks[2]).to_be_hidden()
     page.locator("#average").get_by_role("button", name="最坏").click()
-    shows(page, 40_000, 100)
+    shows(page, 32_768, 100)
     expect(ticks[2]).to_be_visible()
     expect(page.locator("#average .guessed")).to_contain_text("猜中了")
 

@@ -91,7 +91,7 @@ def test_tokens_by_keyboard_need_no_python(page: Page, origin: str, watch: Watch
         slider.press("ArrowRight")
     slider.press("Home")
     shows(page, tokens=512)
-    button(page, "下载 Perfetto 轨迹").click()
+    button(page, "下载轨迹（Perfetto）").click()
     expect(page.locator("#overlap [data-status]")).to_contain_text("可 Python 没能载入")
     watch.messages[:] = [m for m in watch.messages if "net::ERR_FAILED" not in m]
 
@@ -333,7 +333,7 @@ def test_a_ghost_to_compare_with(lesson: Lesson) -> None:
     """27: pinned behind what comes next; clearing it leaves one layer."""
     page = ready(lesson("?overlap.guess=skip&overlap.mode=sync"))
     shows(page, mode="sync")
-    button(page, "留作对照").click()
+    button(page, "记住，作对照").click()
     expect(page.locator("#overlap .ghost rect")).to_have_count(3)
     button(page, "分桶，边算边传").click()
     shows(page, mode="buckets")
@@ -344,7 +344,7 @@ def test_a_ghost_to_compare_with(lesson: Lesson) -> None:
     page.reload()
     expect(page.locator("#overlap .ghost rect")).to_have_count(3)
     assert page.locator("#overlap [data-view]").inner_text() == text
-    button(page, "去掉对照").click()
+    button(page, "不再对照").click()
     expect(page.locator("#overlap .ghost rect")).to_have_count(0)
 
 
@@ -472,7 +472,7 @@ def test_the_trace_is_a_file(lesson: Lesson, tmp_path: Path) -> None:
     page = ready(lesson("?overlap.guess=skip&overlap.tokens=16384"))
     shows(page, tokens=16_384)
     with page.expect_download() as download:
-        button(page, "下载 Perfetto 轨迹").click()
+        button(page, "下载轨迹（Perfetto）").click()
     assert download.value.suggested_filename == "qwen3.8-27b-8x16384.trace.json"
     file = tmp_path / "trace.json"
     download.value.save_as(file)

@@ -132,7 +132,7 @@ def test_zero_and_without_limit_are_said() -> None:
 def test_a_problem_is_explained_and_nothing_is_sent(query: str) -> None:
     html = widgets.render("overlap", SEEN + query)
     assert "什么也没有传" in html
-    assert told(html).keys() == {"backward", "buckets"}
+    assert told(html).keys() == {"forward", "backward", "buckets"}
     assert "overlap-bar" not in html
 
 

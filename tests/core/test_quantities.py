@@ -90,7 +90,7 @@ def test_readers_texts_are_short_chinese() -> None:
             assert not re.search(glued, text), (q.name, text)
 
 
-LEAVES = {"scenario", "config", "inventory", "fact", "convention"}
+LEAVES = {"scenario", "config", "inventory", "fact", "convention", "measured"}
 
 
 def leaves(record: dict[str, Any]) -> Iterator[str]:

@@ -156,7 +156,7 @@ def test_two_copies_share_no_id() -> None:
 
 
 def test_walk_is_every_step_of_the_story_and_its_halves() -> None:
-    assert len(walk()) == len(set(walk())) == 7 + 1 + 7 + 4 + 4
+    assert len(walk()) == len(set(walk())) == 7 + 1 + 7 + 4 + 4 + 2
     assert all(not parse(FIELDS, q).notices for q in walk())
 
 
@@ -251,7 +251,9 @@ def test_the_limits_are_executed() -> None:
     html = widgets.render("ring", "mode=limits")
     for n in (2, 4, 8, 16):
         received = run(schedule("naive", n), n, 0).finish().ledger.received
-        label = f"{n} 张卡：0 号卡收 {received[0]} 块，别的每张卡收 {received[1]} 块"
+        assert received[0] == (n - 1) * n
+        assert received[1] == n  # a block is an n-th of a gradient
+        label = f"{n} 张卡：0 号卡收 {n - 1} 份梯度，别的每张卡收 1 份梯度"
         assert f'aria-label="{label}"' in html
 
 
@@ -302,7 +304,7 @@ def test_the_ledger_counts_the_numbers_of_uneven_blocks(mode: str, sent: list[in
     assert numbers(html, "largest") == [0]
     assert "验算通过" in html
     assert html.count("<small> 个数</small>") == 3
-    assert html.count("（传一个数算 1）") == 1
+    assert html.count("（传一个数记作 1）") == 1
     assert "<small> 块</small>" not in html
 
 

@@ -16,7 +16,7 @@ from widgets.tasks import Task
 LABEL = "两种平均"
 MINUTES = 4  # that a reader spends with it
 
-STOPS = (LEAST, *range(1_000, MOST + 1, 1_000))
+STOPS = (LEAST, *range(1_000, MOST, 1_000), MOST)
 MIDDLE = 25_000
 
 GUESSES = {
@@ -33,8 +33,9 @@ FIELDS = (
     Whole("tokens1", "1 号卡的有效 token", DEFAULT.tokens_card1, LEAST, MOST),
 )
 
+_UNEQUAL = DEFAULT.tokens_card0, DEFAULT.tokens_card1
 PRESETS = (
-    ("这一课的例子", DEFAULT.tokens_card0, DEFAULT.tokens_card1),
+    (f"{_UNEQUAL[0]:,} 与 {_UNEQUAL[1]:,}", *_UNEQUAL),
     ("一样长", MIDDLE, MIDDLE),
     ("最坏", MOST, LEAST),
 )
@@ -83,6 +84,7 @@ def view(state: State) -> dict[str, Any]:
         "tracks": [Slider(f"tokens{c}", STOPS, n) for c, n in enumerate(tokens)],
         "filled": [100 * n // MOST for n in tokens],
         "share": round(100 * share),
+        "least": LEAST,
         "most": MOST,
         "slopes": SLOPES,
         "seed": SEED,

@@ -75,8 +75,8 @@ TASKS = {
         "guess=ask&cards=8",
         lambda s: s["guess"] not in ("ask", "skip") and s["cards"] == ASKED,
     ),
-    "above": Task("cards=8", lambda s: s["guess"] != "ask" and _crosses(s)),
-    "other": Task("cards=8", lambda s: s["guess"] != "ask" and s["model"] == "qwen3-8b"),
+    "above": Task("guess=skip&cards=8", lambda s: s["guess"] != "ask" and _crosses(s)),
+    "other": Task("guess=skip&cards=8", lambda s: s["guess"] != "ask" and s["model"] == "qwen3-8b"),
 }
 
 

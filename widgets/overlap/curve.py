@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from math import log2
 
 from py_core.timeline import simulate
+from py_core.units import display, unit
 from widgets.overlap.picture import written
 from widgets.overlap.setting import CONFIGURATION, step_of
 from widgets.slider import doublings
@@ -26,6 +28,7 @@ class Curve:
     now: tuple[str, str] | None
     even: str
     rises: bool  # by a tenth at least
+    most: str  # what the last stop hides
 
 
 def across(tokens: int) -> int:
@@ -60,4 +63,5 @@ def curve(values: Values, configuration: str, share: int | None, even: int | Non
         (written(across(int(values["tokens"]))), written(10_000 - share)),
         written(across(even)) if even is not None and shown else "",
         shares[-1] >= shares[0] + 1_000,
+        display(Fraction(shares[-1], 10_000), unit("%")),
     )

@@ -69,10 +69,14 @@ def _even() -> int:
 
 
 TASKS = {
-    "buckets": Task("guess=skip&mode=sync", _is),
+    "buckets": Task("guess=ask&mode=sync", _is),
     "hidden": Task("guess=skip&tokens=4096", lambda s: _is(s, tokens=16_384)),
     "even": Task("guess=skip&tokens=16384", lambda s: _is(s, tokens=_even())),
-    "stub": Task("guess=skip&tokens=16384", lambda s: _is(s, tokens=16_384, unused="absent")),
+    "stub": Task(
+        "guess=skip&tokens=16384",
+        lambda s: _is(s, tokens=16_384, unused="absent"),
+        at="unused",
+    ),
 }
 
 

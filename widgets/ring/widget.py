@@ -106,13 +106,15 @@ def _query(values: Values, **changes: str | int) -> str:
 
 
 def walk() -> list[str]:
-    """The default walk, prerendered at build: the story and the two halves, every step."""
+    """What is prerendered at build: the story and the two halves, every step."""
     default: Values = {f.name: f.default for f in FIELDS}
-    return [
+    steps = [
         _query(default, mode=mode, step=step)
         for mode in (*STORY, "reduce-scatter", "all-gather")
         for step in range(steps_of(default | {"mode": mode}) + 1)
     ]
+    eight = default | {"mode": "naive", "n": 8}  # a thing to try: where it begins and ends
+    return [*steps, *(_query(eight, step=step) for step in (0, steps_of(eight)))]
 
 
 def still(state: State) -> list[tuple[str, str]]:
@@ -336,7 +338,8 @@ def _cell(
     elif arrivals:
         came = [before[t.source][block].values[0] for t in arrivals]
         had = before[card][block].values[0]
-        how = f"{had} + {came[0]}" if len(came) == 1 else f"加 {len(came)} 张"
+        added = f"{had} + {came[0]}" if cards <= 4 else f"+ {came[0]}"  # cells grow narrow
+        how = added if len(came) == 1 else f"加 {len(came)} 张"
     return {
         "value": _numbers(cell.values, now.block_size(0)) if cell.contributions else "空",
         "pips": pips(cell.contributions, cards),
@@ -348,15 +351,16 @@ def _cell(
 
 
 def _limit(n: int) -> dict[str, Any]:
-    """How the naive scheme ends with ``n`` cards: blocks received by card 0 and by another."""
+    """How the naive scheme ends with ``n`` cards: gradients received by card 0 and by another."""
     received = run(schedule("naive", n), n, 0).finish().ledger.received
-    most = run(schedule("naive", max(LIMITS)), max(LIMITS), 0).finish().ledger.received[0]
-    bars = [("0 号卡", received[0]), ("别的每张卡", received[1])]
+    # A block is an n-th of a gradient.
+    bars = [("0 号卡", received[0] // n), ("别的每张卡", received[1] // n)]
+    most = (max(LIMITS) - 1) * received[1] // n
     return {
         "cards": n,
         "times": received[0] // received[1],
         "bars": [
-            {"who": who, "blocks": blocks, "width": round(280 * blocks / most, 1), "first": i == 0}
-            for i, (who, blocks) in enumerate(bars)
+            {"who": who, "copies": copies, "width": round(280 * copies / most, 1), "first": i == 0}
+            for i, (who, copies) in enumerate(bars)
         ],
     }

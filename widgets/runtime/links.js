@@ -28,6 +28,8 @@
     event.preventDefault();
     for (const widget of widgets) widget.take(url.searchParams);
     if (url.hash) location.replace(url.hash); // scrolls there, and piles up no history
-    widgets[0].focus({ preventScroll: true }); // its keys work at once
+    // Its keys work at once, or the control that the link leads to.
+    const place = document.getElementById(url.hash.slice(1));
+    (place && widgets[0].contains(place) ? place : widgets[0]).focus({ preventScroll: true });
   });
 })();
