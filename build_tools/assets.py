@@ -27,6 +27,7 @@ SCRIPTS = (
     "widgets/runtime/lights.js",
     "widgets/runtime/files.js",
     "widgets/runtime/progress.js",
+    "widgets/runtime/yours.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 

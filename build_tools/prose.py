@@ -4,6 +4,7 @@ It knows Markdown and the core, nothing of MkDocs: :mod:`build_tools.hooks` tell
 a page lies and collects what it made. Inside a sentence authors write
 
 - ``{{ q("ring.sent_per_card", cards=8) }}``: a computed figure
+- ``{{ model() }}``: the name of the model, which follows the reader's choice
 - ``{{ fact("dsv3.gpus") }}``: a figure that a paper printed
 - ``{{ cite("patarasuk_yuan") }}``: a paper, numbered into the page's references
 - ``{{ lit("25 MB", why="…") }}``: a figure typed by hand, and why that is right
@@ -42,7 +43,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 import widgets
-from build_tools import glossary, tasks
+from build_tools import glossary, tasks, yours
 from build_tools.calls import Call, parse_call
 from build_tools.faults import told
 from build_tools.reading import head, minutes_of
@@ -176,10 +177,23 @@ def figure(page: Page, written: str, call: Call) -> Element:
     q = evaluate(name, scenario)
     text = q.display(unit, digits)
     _not_nothing(text, q.value, unit, digits)
-    pinned = {"data-set": "&".join(f"{k}={v}" for k, v in changes.items())} if changes else {}
-    button = _button(text, page.panels.add(q, changes), **{"data-q": name}, **pinned)
+    given = {
+        "data-set": "&".join(f"{k}={v}" for k, v in changes.items()),
+        "data-unit": unit or "",
+        "data-digits": "" if digits is None else str(digits),
+    }
+    more = {name: value for name, value in given.items() if value}
+    button = _button(text, page.panels.add(q, changes), **{"data-q": name}, **more)
     page.shown.append(Shown(written, q, changes, text, button))
     return button
+
+
+def model_name(call: Call) -> Element:
+    """The name of the Scenario's model, which follows the reader's choice."""
+    call.nothing_but()
+    span = Element("span", {"data-model": ""})
+    span.text = AtomicString(DEFAULT.model.name)
+    return span
 
 
 def _not_nothing(text: str, value: Fraction, unit: str | None, digits: int | None) -> None:
@@ -234,6 +248,7 @@ INLINE: dict[str, Callable[[Page, str, Call], Element]] = {
     "fact": fact,
     "cite": cite,
     "lit": lit,
+    "model": lambda _page, _written, call: model_name(call),
     "term": lambda page, _written, call: glossary.element(page.terms, call),
     "task": lambda _page, _written, call: tasks.element(call),
 }
@@ -453,7 +468,11 @@ class _Gather(Treeprocessor):
         self._put_references(root)
         if page.head:
             reading = minutes_of(root)
+            code = yours.script(page.base, self.extension.runtime)
+            path = f"assets/frames/yours.{sha256(code).hexdigest()[:12]}.js"
+            page.assets[path] = code
             html = head(*page.head, reading, [opened.minutes for opened in page.opened])
+            html += yours.OPENER.format(src=page.base + path)
             stash.rawHtmlBlocks[stash.rawHtmlBlocks.index(HEAD)] = html
         panels = page.panels.html() + glossary.panels(page.terms)
         if panels:

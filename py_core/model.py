@@ -88,10 +88,19 @@ def published_model(slug: str) -> Model:
     return _Published(slug)
 
 
-@cache
+_held: dict[str, Model] = {}
+
+
+def hold(model: Model) -> None:
+    """From now on ``load_model`` knows a reader's own model by its slug."""
+    _held[model.slug] = model
+
+
 def load_model(slug: str) -> Model:
-    """A model that comes with the project. Raises :class:`UnknownName` with the nearest slugs,
-    and :class:`ConfigError` where its file cannot be read."""
+    """A model that comes with the project, or one that is held. Raises :class:`UnknownName`
+    with the nearest slugs, and :class:`ConfigError` where its file cannot be read."""
+    if slug in _held:
+        return _held[slug]
     model = published_model(slug)
     _ = model.name, model.config
     return model

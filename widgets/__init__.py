@@ -13,9 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from py_core.errors import ConfigError, UnknownName
-from py_core.model import own_model
 
-NAMES = ("ring", "scale", "formula", "overlap", "average")
+NAMES = ("ring", "scale", "formula", "overlap", "average", "yours")
 
 
 def widget(name: str) -> ModuleType:
@@ -41,14 +40,18 @@ def render(name: str, query: str = "", element_id: str | None = None, base: str 
 def answer(request: str) -> str:
     """One message of the worker, JSON in and JSON out.
 
-    ``{widget, query, id, base}`` asks for a frame and gets ``{html}``; ``{config}``, the text of
-    a config.json, asks for its parameters and gets ``{name, total, parts}`` or, for a bad
-    one, ``{error: {field, says}}`` in the reader's language. ``{widget, query, export}`` asks
-    for a file that the state can be taken away as, and gets ``{name, type, text}``.
+    ``{widget, query, id, base}`` asks for a frame and gets ``{html}``. ``{config}``, the text of
+    a config.json, or ``{packed}``, one from a link, makes that model one to choose, and gets what
+    :func:`widgets.models.bring` says or, for a bad one, ``{error: {field, says}}`` in the
+    reader's language. ``{page, query}`` asks for a page's figures and claims under the Scenario
+    of ``query``, see :func:`widgets.page.recomputed`. ``{widget, query, export}`` asks for a
+    file that the state can be taken away as, and gets ``{name, type, text}``.
     """
     asked = json.loads(request)
-    if "config" in asked:
-        return json.dumps(_counted(asked["config"]))
+    if "config" in asked or "packed" in asked:
+        return json.dumps(_brought(asked))
+    if "page" in asked:
+        return json.dumps(_page(asked["page"], asked["query"]))
     if "export" in asked:
         return json.dumps(exported(asked["widget"], asked["query"], asked["export"]))
     html = render(asked["widget"], asked["query"], asked["id"], asked.get("base", ""))
@@ -67,9 +70,18 @@ def exported(name: str, query: str, what: str) -> dict[str, str]:
     return made
 
 
-def _counted(text: str) -> dict[str, Any]:
+def _brought(asked: dict[str, str]) -> dict[str, Any]:
+    from widgets.models import bring, unpacked
+
     try:
-        inventory = own_model(text.encode()).inventory
+        return bring(asked["config"] if "config" in asked else unpacked(asked["packed"]))
     except ConfigError as error:
         return {"error": {"field": error.field, "says": error.chinese}}
-    return {"name": inventory.name, "total": inventory.total, "parts": dict(inventory.parts)}
+
+
+def _page(page: dict[str, Any], query: str) -> dict[str, Any]:
+    from widgets.page import recomputed
+    from widgets.state import parse
+    from widgets.yours.widget import FIELDS, scenario_of
+
+    return recomputed(page, scenario_of(parse(FIELDS, query).values))

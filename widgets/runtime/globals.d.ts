@@ -83,6 +83,8 @@ declare var lessonView: LessonView;
 /** Tick what the frame of this widget shows; returns words for what is ticked for the first time. */
 declare var lessonTasks: (name: string, frame: HTMLElement) => string[];
 declare var lessonPython: (manifestURL: string) => LessonPython;
+/** The panel for the reader's own model, as HTML; only on lesson pages. */
+declare var lessonYours: string | undefined;
 declare var lessonFrames: Record<string, Record<string, string>>;
 declare var Idiomorph: {
   morph(

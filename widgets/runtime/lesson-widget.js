@@ -260,6 +260,7 @@
       this.#undo.settle(changed && !undone && !linked && !slide?.pushed ? former : undefined);
       if (changed && slide) slide.pushed = true;
       this.#status.show();
+      this.dispatchEvent(new CustomEvent("framed", { bubbles: true }));
       this.#player.shown();
       this.#ticked.push(...globalThis.lessonTasks(this.id, this.#frame));
       const shown = new URLSearchParams(this.#shown);

@@ -8,6 +8,9 @@
     return copy.toString();
   };
 
+  /** The Scenario's keys stand bare in the address. @param {string} id */
+  const prefixOf = (id) => (id === "yours" ? "" : `${id}.`);
+
   globalThis.lessonQueries = {
     sorted,
 
@@ -27,11 +30,12 @@
 
     within(params, id, first) {
       const next = new URLSearchParams(first);
-      const prefix = `${id}.`;
+      const prefix = prefixOf(id);
       let any = false;
       for (const [key, value] of params) {
-        if (!key.startsWith(prefix) || key === `${prefix}was`) continue;
-        next.set(key.slice(prefix.length), value);
+        const name = key.slice(prefix.length);
+        if (!key.startsWith(prefix) || name === "was" || (!prefix && !next.has(name))) continue;
+        next.set(name, value);
         any = true;
       }
       return any ? sorted(next) : null;
@@ -39,11 +43,12 @@
 
     toAddress(id, first, shown) {
       const url = new URL(location.href);
-      const prefix = `${id}.`;
-      for (const key of [...url.searchParams.keys()]) {
-        if (key.startsWith(prefix)) url.searchParams.delete(key);
-      }
+      const prefix = prefixOf(id);
       const initial = new URLSearchParams(first);
+      for (const key of [...url.searchParams.keys()]) {
+        const own = prefix ? key.startsWith(prefix) : initial.has(key);
+        if (own) url.searchParams.delete(key);
+      }
       for (const [name, value] of new URLSearchParams(shown)) {
         if (initial.get(name) !== value) url.searchParams.set(prefix + name, value);
       }

@@ -1,0 +1,192 @@
+"""The whole page for the reader's own model and cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from py_core.quantity import evaluate
+from py_core.scenario import parse_scenario
+from tests.browser.conftest import Watch
+from tests.browser.reader import LESSON
+from tests.conftest import ROOT
+
+PANEL = "#your-model"
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    page.locator(".yours-open").click()
+    expect(page.locator(PANEL)).to_be_visible()
+    return page
+
+
+def choose(page: Page, model: str) -> None:
+    page.locator("#yours-model").select_option(model)
+
+
+def figures(page: Page) -> dict[str, str]:
+    """Every figure of the prose: its call, and what it shows."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll('article button.q[data-q]')]
+            .filter(b => !b.closest('lesson-widget, .panel'))
+            .map(b => [[b.dataset.q, b.dataset.set ?? '', b.dataset.unit ?? '',
+                        b.dataset.digits ?? ''].join('|'), b.textContent]))"""
+    )
+
+
+def expected(page: Page, query: str) -> dict[str, str]:
+    found = {}
+    for call in figures(page):
+        name, pins, unit, digits = call.split("|")
+        both = "&".join(filter(None, [query, pins]))
+        merged = dict(pair.split("=") for pair in both.split("&") if pair)
+        scenario = parse_scenario("&".join(f"{k}={v}" for k, v in merged.items()))
+        q = evaluate(name, scenario)
+        found[call] = q.display(unit or None, int(digits) if digits else None)
+    return found
+
+
+def follows(page: Page, *fields: str) -> None:
+    """Until the page shows the Scenario in which these fields stand, such as cards=64."""
+    for field in fields or ("",):
+        has = re.compile(rf"(^|&){re.escape(field)}(&|$)" if field else ".")
+        expect(page.locator("html")).to_have_attribute("data-scenario", has)
+
+
+def is_the_lessons(page: Page) -> None:
+    expect(page.locator("html[data-scenario]")).to_have_count(0)
+
+
+def test_every_figure_of_the_page_follows_the_model(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "deepseek-v3")
+    follows(page, "model=deepseek-v3")
+    assert figures(page) == expected(page, "model=deepseek-v3")
+    assert "model=deepseek-v3" in page.url
+    expect(page.locator("article [data-model]").first).to_have_text("DeepSeek-V3")
+    moved = page.locator("#ledger ~ p button.moved[data-q='state.bytes']").first
+    expect(moved).to_have_attribute("title", "这一课的例子：444.5 GB")
+    # Its panel tells how.
+    page.keyboard.press("Escape")
+    moved.click()
+    expect(page.locator(".panel:popover-open")).to_contain_text("682,636,472,320")
+
+
+def test_a_claim_that_no_longer_holds_says_what_does(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.locator("#yours-bandwidth").fill("400")
+    page.locator("#yours-bandwidth").press("Enter")
+    follows(page, "bandwidth=400")
+    claim = page.locator(".claim[data-claim='comm_exceeds_backward']").first
+    expect(claim).to_have_class(re.compile(r"\bfails\b"))
+    expect(page.locator(".claim.fails + .claim-instead").first).to_contain_text("不成立")
+    page.locator("#yours [data-tool=reset]").click()
+    is_the_lessons(page)
+    expect(page.locator(".claim-instead")).to_have_count(0)
+    assert figures(page) == expected(page, "")
+
+
+def test_a_link_opens_the_same_page(page: Page, origin: str, browser: Browser) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "qwen3-8b")
+    follows(page)
+    page.locator("#yours-net-3").click()
+    expect(page.locator("#yours-net-3")).to_have_attribute("aria-pressed", "true")
+    follows(page, "model=qwen3-8b", "cards=64", "cards_per_node=8")
+    page.wait_for_function("location.search.includes('cards_per_node=8')")
+    here = figures(page)
+    fresh = browser.new_context().new_page()
+    fresh.goto(page.url)
+    follows(fresh, "model=qwen3-8b", "cards=64", "cards_per_node=8")
+    expect(fresh.locator("#yours-model")).to_have_value("qwen3-8b")
+    assert figures(fresh) == here
+    fresh.context.close()
+
+
+def test_of_two_quick_changes_the_last_wins(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "deepseek-v3")
+    choose(page, "qwen3-8b")
+    expect(page.locator("article [data-model]").first).to_have_text("Qwen3-8B")
+    page.wait_for_timeout(500)
+    assert figures(page) == expected(page, "model=qwen3-8b")
+
+
+def test_the_experiments_follow_too(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "qwen3-8b")
+    follows(page)
+    for widget in ("formula", "scale", "overlap"):
+        frame = page.locator(f"#{widget} [data-full]").first
+        expect(frame).to_have_attribute("data-full", re.compile(r"model=qwen3-8b"))
+
+
+def test_a_config_is_brought_along_and_travels_in_the_link(
+    page: Page, origin: str, browser: Browser, watch: Watch
+) -> None:
+    opened(page, origin + LESSON)
+    content = json.loads((ROOT / "docs/data/models/olmo-2-7b.json").read_text("utf-8"))
+    text = json.dumps(content["config"], indent=2)
+    page.locator("#your-config").fill(text)
+    before = len(watch.requests)
+    page.get_by_role("button", name="用这个模型").click()
+    follows(page)
+    total = f"{evaluate('model.parameters', parse_scenario('model=olmo-2-7b')).value:,}"
+    expect(page.locator("[data-own]")).to_contain_text(f"{total} 个参数")
+    assert not [r for r in watch.requests[before:] if "POST" in r or "config" in r]
+    assert "#config=" in page.url
+    fresh = browser.new_context().new_page()
+    fresh.goto(page.url)
+    follows(fresh)
+    assert figures(fresh) == figures(page)
+    fresh.context.close()
+    page.locator("[data-forget]").click()
+    is_the_lessons(page)
+    assert "config" not in page.url
+    assert page.evaluate("sessionStorage.getItem('lesson.yours')") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "config"),
+        ('{"model_type": "llama"}', "hidden_size"),
+        ('{"model_type": "<img src=x onerror=alert(1)>"}', "model_type"),
+        ("", "config"),
+    ],
+)
+def test_a_bad_config_says_so_beside_the_field(
+    page: Page, origin: str, text: str, says: str
+) -> None:
+    opened(page, origin + LESSON)
+    page.locator("#your-config").fill(text)
+    page.get_by_role("button", name="用这个模型").click()
+    expect(page.locator("[data-own]")).not_to_have_text(re.compile("^(正在读……)?$"))
+    expect(page.locator("[data-own]")).to_contain_text(re.compile("不能是|缺了"))
+    is_the_lessons(page)
+    expect(page.locator("#your-config")).to_have_value(text)  # nothing is lost
+    assert page.locator(".yours-panel img").count() == 0
+
+
+def test_what_was_chosen_is_kept_for_the_visit(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "qwen3-8b")
+    follows(page)
+    page.goto(origin + "/")
+    page.goto(origin + LESSON)
+    follows(page)
+    expect(page.locator("article [data-model]").first).to_have_text("Qwen3-8B")
+
+
+def test_nothing_moves_but_the_figures(page: Page, origin: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    opened(page, origin + LESSON)
+    choose(page, "qwen3-8b")
+    follows(page)
+    page.keyboard.press("Escape")
+    expect(page.locator(PANEL)).to_be_hidden()
+    expect(page.locator(".yours-open")).to_be_visible()

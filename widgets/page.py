@@ -1,0 +1,52 @@
+"""A page's figures and claims for another Scenario than the one it was built with."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from py_core.claims import judge
+from py_core.errors import LessonError
+from py_core.quantity import At, at
+from py_core.scenario import Scenario
+from widgets.figures import Panels
+
+
+def recomputed(asked: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """What the page shows for ``scenario``.
+
+    ``asked`` lists the page's ``figures`` as ``[name, pins, unit, digits]`` and its ``claims`` as
+    ``[name, pins]``, pins as a query string; ``base`` leads from the page to the site's root.
+    Gives the ``model``'s name and as many of each back: a figure's ``text`` and the id of its
+    panel, or ``why`` it has none; whether a claim ``holds``, and what holds ``instead``; and all
+    ``panels`` as HTML.
+    """
+    panels = Panels(base=str(asked.get("base", "")))
+    elsewhere: dict[str, At] = {}
+
+    def here(pins: str) -> At:
+        if pins not in elsewhere:
+            elsewhere[pins] = at(scenario.with_fields(dict(parse_qsl(pins))))
+        return elsewhere[pins]
+
+    def figure(name: str, pins: str, unit: str, digits: str) -> dict[str, str]:
+        try:
+            q = here(pins).quantity(name)
+            text = q.display(unit or None, int(digits) if digits else None)
+        except LessonError as error:
+            return {"text": "—", "why": error.chinese}
+        return {"text": text, "panel": panels.add(q, dict(parse_qsl(pins)))}
+
+    def claim(name: str, pins: str) -> dict[str, Any]:
+        try:
+            verdict = judge(name, here(pins).scenario)
+        except LessonError as error:
+            return {"holds": False, "instead": f"说不上：{error.chinese}"}
+        return {"holds": verdict.holds, "instead": verdict.instead}
+
+    return {
+        "model": scenario.model.name,
+        "figures": [figure(*f) for f in asked["figures"]],
+        "claims": [claim(*c) for c in asked["claims"]],
+        "panels": str(panels.html()),
+    }

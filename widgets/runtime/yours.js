@@ -1,0 +1,211 @@
+// The reader's own model and cluster: the panel, a config that is brought along, and the page
+// that follows. Python computes and judges; this file puts its answers where the page has them.
+
+(() => {
+  const KEPT = "lesson.yours"; // session storage: kept from lesson to lesson, for this visit
+  const MOST = 2_000_000; // bytes of a file that may be a config
+
+  const opener = document.querySelector("[data-yours]");
+  if (!(opener instanceof HTMLElement) || !globalThis.lessonYours) return;
+
+  document.body.insertAdjacentHTML("beforeend", globalThis.lessonYours);
+  const panel = /** @type {HTMLElement} */ (document.getElementById("your-model"));
+  const widget = /** @type {HTMLElement & LessonWidget} */ (document.getElementById("yours"));
+  const says = /** @type {HTMLElement} */ (panel.querySelector("[data-own]"));
+  const text = /** @type {HTMLTextAreaElement} */ (panel.querySelector("textarea"));
+  const python = globalThis.lessonPython(widget.getAttribute("runtime") ?? "");
+  opener.hidden = false;
+  opener.addEventListener("click", () => panel.togglePopover());
+  panel.addEventListener("toggle", () => {
+    opener.setAttribute("aria-expanded", String(panel.matches(":popover-open")));
+    if (panel.matches(":popover-open")) panel.focus();
+  });
+
+  const remembered = () => {
+    try {
+      return new URLSearchParams(sessionStorage.getItem(KEPT) ?? "");
+    } catch {
+      return new URLSearchParams(); // nothing kept, or no leave to
+    }
+  };
+
+  /** @param {string} query @param {string} packed */
+  const remember = (query, packed) => {
+    try {
+      if (query || packed) sessionStorage.setItem(KEPT, new URLSearchParams({ query, packed }).toString());
+      else sessionStorage.removeItem(KEPT);
+    } catch {} // for this page only
+  };
+
+  // The page's figures and claims, as they were built.
+
+  /** @typedef {{node: HTMLElement, text: string, panel: string}} Figure */
+  const inWidgets = "lesson-widget, .panel, .yours-panel";
+  /** @param {string} selector @returns {HTMLElement[]} */
+  const ofPage = (selector) =>
+    [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(`article ${selector}`))].filter(
+      (node) => !node.closest(inWidgets),
+    );
+  /** @type {Figure[]} */
+  const figures = ofPage("button.q[data-q]").map((node) => ({
+    node,
+    text: node.textContent ?? "",
+    panel: node.getAttribute("popovertarget") ?? "",
+  }));
+  const claims = ofPage(".claim[data-claim]");
+  const names = ofPage("[data-model]").map((node) => ({ node, text: node.textContent }));
+  const list = document.querySelector("article > .panels, article p > .panels, article .panels");
+  const built = list?.innerHTML ?? "";
+  const initial = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
+  const page = {
+    base: widget.getAttribute("base"),
+    figures: figures.map(({ node: { dataset: d } }) => [d.q, d.set ?? "", d.unit ?? "", d.digits ?? ""]),
+    claims: claims.map(({ dataset: d }) => [d.claim, d.set ?? ""]),
+  };
+
+  /** @param {Figure} figure @param {string} shown @param {string} to @param {string} [why] */
+  const put = ({ node, text: was }, shown, to, why) => {
+    node.textContent = shown;
+    node.setAttribute("popovertarget", to);
+    const moved = shown !== was;
+    node.classList.toggle("moved", moved);
+    const note = why ?? (moved ? `这一课的例子：${was}` : "");
+    if (note) {
+      node.title = note;
+      node.setAttribute("aria-description", note);
+    } else {
+      node.removeAttribute("title");
+      node.removeAttribute("aria-description");
+    }
+  };
+
+  /** @param {HTMLElement} claim @param {boolean} holds @param {string} instead */
+  const judge = (claim, holds, instead) => {
+    claim.classList.toggle("fails", !holds);
+    const note = claim.nextElementSibling?.matches(".claim-instead") ? claim.nextElementSibling : null;
+    note?.remove();
+    if (holds) return;
+    const span = document.createElement("span");
+    span.className = "claim-instead";
+    span.textContent = `（换成你的设定，这句不成立：${instead}）`;
+    claim.after(span);
+  };
+
+  const restore = () => {
+    if (list) list.innerHTML = built;
+    for (const { node, text } of names) node.textContent = text;
+    for (const figure of figures) put(figure, figure.text, figure.panel);
+    for (const claim of claims) judge(claim, true, "");
+    delete document.documentElement.dataset.scenario;
+  };
+
+  let latest = 0;
+  let packed = "";
+  let followed = initial;
+
+  /** The experiments take over what has changed and they have a field for. @param {string} query */
+  const lead = (query) => {
+    const before = new URLSearchParams(followed);
+    followed = query;
+    const changed = [...new URLSearchParams(query)].filter(([name, value]) => before.get(name) !== value);
+    if (!changed.length) return;
+    for (const other of /** @type {NodeListOf<HTMLElement & LessonWidget>} */ (
+      document.querySelectorAll("article lesson-widget")
+    )) {
+      const frame = other.querySelector("[data-full]");
+      const shown = new URLSearchParams(frame?.getAttribute("data-full") ?? "");
+      const own = changed.filter(([name]) => shown.has(name));
+      for (const [name, value] of own) shown.set(name, value);
+      const keys = [...shown].map(([name, value]) => [`${other.id}.${name}`, value]);
+      if (own.length) other.take(new URLSearchParams(keys));
+    }
+  };
+
+  /** The page follows the panel; the last choice wins. */
+  const follow = async () => {
+    const mine = ++latest;
+    const query = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
+    const changed = query !== initial;
+    remember(changed ? query : "", changed ? packed : "");
+    lead(query);
+    if (!changed) return restore();
+    const answer = await python.ask({ page, query }).catch(() => null);
+    if (mine !== latest || !answer) return;
+    if (list) list.innerHTML = new DOMParser().parseFromString(answer.panels, "text/html").body.firstElementChild?.innerHTML ?? "";
+    for (const { node } of names) node.textContent = answer.model;
+    figures.forEach((figure, i) => {
+      const { text: shown, panel: to = "", why } = answer.figures[i];
+      put(figure, shown, to, why);
+    });
+    claims.forEach((claim, i) => judge(claim, answer.claims[i].holds, answer.claims[i].instead));
+    document.documentElement.dataset.scenario = query;
+  };
+  widget.addEventListener("framed", follow);
+
+  // A config that the reader brings.
+
+  /** @param {object} request */
+  const bring = async (request) => {
+    says.textContent = "正在读……";
+    const answer = await python.ask(request).catch(() => null);
+    if (!answer) says.textContent = "Python 没能载入，读不了配置；再试一次。";
+    else if (answer.error) says.textContent = `${answer.error.says}。`;
+    else {
+      says.textContent = `${answer.name}：${answer.total} 个参数。`;
+      packed = answer.packed;
+      return answer;
+    }
+    return null;
+  };
+
+  /** @param {string} config */
+  const use = async (config) => {
+    const answer = await bring({ config });
+    if (!answer) return;
+    const url = new URL(location.href);
+    url.hash = answer.packed ? `config=${answer.packed}` : "";
+    history.replaceState(history.state, "", url);
+    if (!answer.packed) says.textContent += "配置太长，链接里带不上。";
+    widget.take(new URLSearchParams({ model: answer.slug }));
+  };
+
+  /** @param {File | undefined} file */
+  const read = async (file) => {
+    if (!file) return;
+    if (file.size > MOST) says.textContent = `这个文件有 ${file.size.toLocaleString()} 字节，不像一个 config.json。`;
+    else use((text.value = await file.text()));
+  };
+
+  panel.querySelector("form.yours-own")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    use(text.value);
+  });
+  panel.querySelector('[type="file"]')?.addEventListener("change", ({ target }) => {
+    read(/** @type {HTMLInputElement} */ (target).files?.[0]);
+  });
+  panel.addEventListener("dragover", (event) => event.preventDefault());
+  panel.addEventListener("drop", (event) => {
+    event.preventDefault();
+    read(event.dataTransfer?.files[0]);
+  });
+  panel.querySelector("[data-forget]")?.addEventListener("click", () => {
+    const url = new URL(location.href);
+    if (url.hash.startsWith("#config=")) url.hash = "";
+    history.replaceState(history.state, "", url);
+    packed = text.value = says.textContent = "";
+    widget.take(new URLSearchParams(initial));
+  });
+
+  // What a link brings, or what was chosen on the page before.
+
+  const start = async () => {
+    const own = new URLSearchParams(location.search);
+    const named = [...new URLSearchParams(initial).keys()].some((key) => own.has(key));
+    const kept = remembered();
+    const link = /^#config=(.+)$/.exec(location.hash)?.[1] ?? (named ? "" : kept.get("packed"));
+    if (link) await bring({ packed: link });
+    if (named) widget.take(own);
+    else if (kept.get("query")) widget.take(new URLSearchParams(kept.get("query") ?? ""));
+  };
+  start();
+})();
