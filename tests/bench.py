@@ -453,6 +453,29 @@ SLIDES = """async ([id, wanted]) => {
     }
     return taken;
 }"""
+# From the choice of a model until every figure of the page is its own: cards go up by one each
+# time, so that nothing is known before.
+SWITCHES = """async ([model, wanted]) => {
+    const widget = document.querySelector("#yours"), taken = [];
+    for (let k = 0; k < wanted; k++) {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const query = {model, cards: String(100 + k)};
+        const changed = new Promise((resolve) => {
+            const root = document.documentElement;
+            const watch = new MutationObserver(() => {
+                const shown = new URLSearchParams(root.dataset.scenario);
+                if (shown.get("cards") === query.cards) resolve(watch.disconnect());
+            });
+            watch.observe(root, {attributeFilter: ["data-scenario"]});
+        });
+        const begin = performance.now();
+        widget.take(new URLSearchParams(query));
+        await changed;
+        taken.push((performance.now() - begin) / 1000);
+    }
+    return taken;
+}"""
+SWITCH_MODELS = (("qwen3.8-27b", "the anchor", 0.150), ("deepseek-v3", "DeepSeek-V3", 0.500))
 SLIDE_MODELS = (("qwen3.8-27b", "the anchor", 0.050), ("deepseek-v3", "DeepSeek-V3", None))
 STEP_TARGETS = ((4, "prerendered", 0.016), (8, "from Python", 0.033), (16, "from Python", 0.060))
 
@@ -496,6 +519,14 @@ def in_browser() -> Iterator[Row]:
             what = f"timeline: bandwidth slider, {called}"
             yield Row(what, median(taken), 120)
             yield Row(what, taken[len(taken) * 95 // 100], 120, target=limit, of="p95")
+        for model, called, limit in SWITCH_MODELS:
+            page.goto(f"http://127.0.0.1:{server.server_port}{PAGE}?model={model}&cards=9")
+            page.wait_for_selector("html[data-scenario]")
+            page.wait_for_timeout(2_000)
+            taken = sorted(page.evaluate(SWITCHES, [model, 60]))
+            what = f"the whole page for another Scenario, {called}"
+            yield Row(what, median(taken), 60)
+            yield Row(what, taken[len(taken) * 95 // 100], 60, target=limit, of="p95")
         browser.close()
         server.shutdown()
 

@@ -71,12 +71,12 @@ def exported(name: str, query: str, what: str) -> dict[str, str]:
 
 
 def _brought(asked: dict[str, str]) -> dict[str, Any]:
-    from widgets.models import bring, unpacked
+    from widgets.models import bring, said, unpacked
 
     try:
         return bring(asked["config"] if "config" in asked else unpacked(asked["packed"]))
     except ConfigError as error:
-        return {"error": {"field": error.field, "says": error.chinese}}
+        return {"error": {"field": error.field, "says": said(error, asked.get("config", ""))}}
 
 
 def _page(page: dict[str, Any], query: str) -> dict[str, Any]:

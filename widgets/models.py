@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from functools import cache
@@ -57,6 +58,16 @@ def bring(text: str) -> dict[str, Any]:
         "total": f"{model.inventory.total:,}",
         "packed": packed if len(packed) <= MOST_PACKED else "",
     }
+
+
+def said(error: ConfigError, text: str) -> str:
+    """What is wrong with a pasted config, and in which of its lines."""
+    if syntax := re.match(r"line (\d+) column (\d+)", str(error.value)):
+        return f"第 {syntax[1]} 行第 {syntax[2]} 列：从这里起不是合法的 JSON"
+    key = re.escape(error.field.rsplit("/", 1)[-1])
+    at = re.search(rf'"{key}"\s*:', text) if key else None
+    where = "第 {} 行：".format(text.count("\n", 0, at.start()) + 1) if at else ""
+    return where + error.chinese
 
 
 def unpacked(packed: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from itertools import pairwise
@@ -153,6 +155,34 @@ def test_the_parts_add_up(slug: str) -> None:
     assert found[-1].at + found[-1].width == 1000
     assert all(a.at + a.width == b.at for a, b in pairwise(found))
     assert set(inventory.parts) == set(PARTS)
+
+
+@pytest.mark.parametrize("slug", ["qwen3.8-27b", "deepseek-v3", "gpt2"])
+def test_the_model_card_can_be_taken_away(slug: str) -> None:
+    inventory = load_model(slug).inventory
+    file = widgets.exported("yours", f"model={slug}", "csv")
+    rows = list(csv.DictReader(io.StringIO(file["text"])))
+    assert [r["name"] for r in rows] == [t.name for t in inventory.tensors]
+    assert sum(int(r["parameters"]) for r in rows) == inventory.total
+    card = json.loads(widgets.exported("yours", f"model={slug}&cards=64", "json")["text"])
+    assert card["total"] == sum(card["parts"].values()) == inventory.total
+    assert card["scenario"]["cards"] == 64
+    assert card["largest"][0]["parameters_each"] == inventory.largest.numel
+    sent = evaluate("ring.sent_per_card", parse_scenario(f"model={slug}&cards=64"))
+    assert card["figures"]["ring.sent_per_card"]["display"] == sent.display()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('{"model_type": "llama",\n "hidden_size": 8,\n}', "第 2 行第 18 列"),
+        ('{"model_type": "llama", "num_hidden_layers": 2,\n\n "hidden_size": -1}', "第 3 行"),
+        ('{\n"model_type": "nobody"}', "第 2 行"),
+    ],
+)
+def test_an_error_names_the_line(text: str, line: str) -> None:
+    answer = json.loads(widgets.answer(json.dumps({"config": text})))
+    assert answer["error"]["says"].startswith(line)
 
 
 def test_a_tile_that_cannot_be_says_why() -> None:

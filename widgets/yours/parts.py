@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from py_core.inventory import Inventory
+from py_core.inventory import Inventory, Tensor
 from py_core.units import display, unit
 
 # Roles that are told apart, in the order of a token's way; the rest is too small to see.
@@ -47,3 +47,12 @@ def parts(inventory: Inventory) -> list[Part]:
             found.append(Part(words, kind, f"{count:,}", share, start, end - start))
         before += count
     return found
+
+
+def largest(inventory: Inventory, few: int = 3) -> list[Tensor]:
+    """The entries with the largest single tensors, largest first; alike ones are one entry."""
+    order = sorted(inventory.tensors, key=lambda t: -t.numel)
+    seen: dict[tuple[int, ...], Tensor] = {}
+    for tensor in order:
+        seen.setdefault(tensor.shape, tensor)
+    return list(seen.values())[:few]

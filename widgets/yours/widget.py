@@ -5,6 +5,9 @@ Its fields are those of the Scenario, bare in the page's address (``cards=64``).
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +16,7 @@ from py_core.quantity import At, Quantity, at
 from py_core.scenario import DEFAULT, GRADIENT_BYTES, SPECS, Scenario, decimal
 from widgets.models import model_field
 from widgets.state import Choice, Real, State, Values, Whole
-from widgets.yours.parts import parts
+from widgets.yours.parts import largest, parts
 
 LABEL = "你的模型和集群"
 MINUTES = 0  # a setting, no experiment
@@ -92,9 +95,50 @@ def view(state: State) -> dict[str, Any]:
         "units": {f.name: f.unit for f in FIELDS if isinstance(f, Real)},
         "tiles": [(words, *_told(here, name)) for words, name in TILES],
         "parts": parts(inventory),
-        "largest": inventory.largest,
+        "largest": largest(inventory),
         "error": {n.field: n for n in state.notices},
     }
+
+
+def _as_csv(state: State) -> dict[str, str]:
+    """The inventory, a tensor a line; alike experts are one line with their count."""
+    inventory = scenario_of(state.values).model.inventory
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(("name", "shape", "role", "part", "layer", "dtype", "count", "parameters"))
+    for t in inventory.tensors:
+        shape = "x".join(map(str, t.shape))
+        layer = "" if t.layer is None else t.layer
+        lines.writerow((t.name, shape, t.role, t.part, layer, t.dtype, t.count, t.parameters))
+    return {"name": f"{state['model']}.csv", "type": "text/csv", "text": out.getvalue()}
+
+
+def _as_json(state: State) -> dict[str, str]:
+    """The model card: the Scenario, the parts, the largest tensors, and each tile's figure with
+    its formula."""
+    scenario = scenario_of(state.values)
+    inventory, here = scenario.model.inventory, at(scenario)
+    told = {name: _told(here, name)[0] for _, name in TILES}
+    card = {
+        "model": inventory.name,
+        "scenario": {name: state[name] for name in NAMES},
+        "total": inventory.total,
+        "parts": dict(inventory.parts),
+        "largest": [
+            {"name": t.name, "shape": t.shape, "parameters_each": t.numel}
+            for t in largest(inventory)
+        ],
+        "figures": {
+            name: {"display": q.display(), "formula": q.formula, "says": q.says}
+            for name, q in told.items()
+            if q
+        },
+    }
+    text = json.dumps(card, ensure_ascii=False, indent=2) + "\n"
+    return {"name": f"{state['model']}.json", "type": "application/json", "text": text}
+
+
+EXPORTS = {"csv": _as_csv, "json": _as_json}
 
 
 def _told(here: At, name: str) -> tuple[Quantity | None, str]:
