@@ -26,6 +26,7 @@ SCRIPTS = (
     "widgets/runtime/links.js",
     "widgets/runtime/lights.js",
     "widgets/runtime/files.js",
+    "widgets/runtime/offline.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 
@@ -51,6 +52,7 @@ def collect(root: Path) -> Assets:
     styles = [
         root / "build_tools/lesson.css",
         root / "build_tools/figures.css",
+        root / "build_tools/offline.css",
         root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),
@@ -59,7 +61,8 @@ def collect(root: Path) -> Assets:
     for script in SCRIPTS:
         file = root / script
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
-    assets.worker = assets.add("worker", ".mjs", (root / WORKER).read_bytes())
+    # Hosts that do not know what .mjs is would serve no script.
+    assets.worker = assets.add("worker", ".js", (root / WORKER).read_bytes())
     return assets
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -92,3 +93,12 @@ NO_ANSWER = """() => {
     const python = lessonPython(document.querySelector("#ring").getAttribute("runtime"));
     python.ask = () => Promise.reject(new Error("no"));
 }"""
+
+
+def until(page: Page, expression: str) -> None:
+    """Until this is true in the page. (Playwright's own waits evaluate strings there, which the
+    page's policy forbids.)"""
+    deadline = time.monotonic() + 30
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"{expression} did not come true"
+        page.wait_for_timeout(20)
