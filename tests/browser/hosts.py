@@ -4,6 +4,7 @@ their own, a folder that another deployment replaces."""
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ class Host:
     origin: str = ""
     asked: list[str] = field(default_factory=list)
     """Paths below the host's root or ``SUB_PATH``, queries included."""
+    ill: bool = False
+    fault: int | None = None
+    """While it is ill: the status it answers with, or None for silence."""
 
 
 @contextmanager
@@ -54,7 +58,13 @@ def started(host: Host) -> Iterator[Host]:
 
         def do_GET(self) -> None:
             host.asked.append(self.path.removeprefix(SUB_PATH).removeprefix("/"))
-            super().do_GET()
+            if not host.ill:
+                super().do_GET()
+            elif host.fault:
+                self.send_error(host.fault)
+            else:
+                while host.ill:
+                    time.sleep(0.05)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from build_tools import icons, offline
+from tests.browser.axe import violations
 from tests.browser.conftest import PATIENCE, Watch
 from tests.browser.hosts import SUB_PATH, Host, started
 from tests.browser.reader import LESSON, at_step, button, opened, ready, set_cards, until
@@ -85,10 +86,23 @@ def test_after_one_visit_no_network_is_needed(page: Page, origin: str, watch: Wa
     expect(page).to_have_url(f"{origin}/figures/")
     expect(page).to_have_title(re.compile("本站的全部数"))
     assert watch.messages == []
-    page.goto(f"{origin}/nothing/here.html")
+    page.goto(f"{origin}/nothing/here.html")  # never was a page
     expect(page.get_by_role("heading")).to_have_text("现在没有网络")
     expect(page.get_by_role("link")).to_have_attribute("href", f"{origin}/")
     watch.messages.clear()  # which says that the page was not there
+
+
+def test_a_host_that_is_ill_or_silent_does_not_keep_the_lesson_away(
+    page: Page, host: Host, origin: str
+) -> None:
+    opened(page, origin + LESSON)
+    kept(page)
+    for fault in (503, None):  # an error of the host; no answer at all
+        host.fault = fault
+        host.ill = True
+        page.goto("about:blank")
+        opened(page, origin + LESSON)
+        host.ill = False
 
 
 def test_search_works_without_a_network(page: Page, origin: str) -> None:
@@ -108,10 +122,12 @@ def test_a_new_version_is_offered_and_not_forced(
     opened(page, origin + LESSON)
     kept(page)
     old = page.evaluate(VERSION)
+    second = opened(page.context.new_page(), origin + LESSON)
     host.folder = newer
     checked(page)
     offered = page.locator(".new-version")
     expect(offered).to_contain_text("这一课有新版本")
+    assert violations(page, ".new-version") == []
     assert page.evaluate(VERSION) == old
     offered.get_by_role("button", name="先不换").click()
     expect(offered).to_have_count(0)
@@ -130,6 +146,11 @@ def test_a_new_version_is_offered_and_not_forced(
     until(page, f"{CACHES}.then((c) => Object.keys(c).length === 1)")
     assert list(page.evaluate(CACHES)) == [new]
     expect(page.locator(".new-version")).to_have_count(0)
+
+    # The other tab goes on with what it has, until its reader wants to change too.
+    expect(second.locator("h1")).to_contain_text("就用很多张")
+    second.locator(".new-version").get_by_role("button", name="换到新版").click()
+    expect(second.locator("h1")).to_contain_text("就用许多张")
 
 
 def test_pages_and_files_of_two_versions_never_meet(

@@ -12,11 +12,12 @@ import brotli
 import pytest
 
 from build_tools import compress, csp, offline
+from tests.conftest import mkdocs
 from tests.core.test_hostile import odd
 
 TEXT = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".xml", ".webmanifest"}
 ORIGIN = re.compile(r"(?:https?:|[\"'(=])//([a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.I)
-NAMES_ONLY = {"www.w3.org", "www.sitemaps.org", "json-schema.org"}  # of languages, never fetched
+NAMES_ONLY = {"www.w3.org", "www.sitemaps.org", "json-schema.org", "example.org"}  # never fetched
 CITED = {"arxiv.org", "github.com", "doi.org"}  # where readers go when they follow a link
 
 
@@ -130,6 +131,20 @@ def test_nothing_of_the_theme_lies_around_unused(site: Path) -> None:
     words = {f.name for f in site.glob("assets/javascripts/lunr/**/*.js")}
     assert words == {"lunr.stemmer.support.min.js", "lunr.zh.min.js"}
     assert list(site.rglob("*.map")) == []
+
+
+def test_a_site_that_knows_its_address(tmp_path: Path) -> None:
+    address = "https://example.org/course/"
+    done = mkdocs("build", "--strict", "--site-dir", str(tmp_path), SITE_URL=address)
+    assert done.returncode == 0, done.stderr
+    html = (tmp_path / "data-parallel/index.html").read_text(encoding="utf-8")
+    assert f'<link rel="canonical" href="{address}data-parallel/">' in html
+    # Served for any address that does not exist, so it leads to its files from the host's root.
+    missing = (tmp_path / "404.html").read_text(encoding="utf-8")
+    links = re.findall(r'<(?:link|script)[^>]+(?:href|src)="([^"]+)"', missing)
+    assert links
+    assert all(link.startswith("/course/") for link in links)
+    assert f"<loc>{address}</loc>" in (tmp_path / "sitemap.xml").read_text(encoding="utf-8")
 
 
 def test_siblings_are_made_once_and_only_where_they_help(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@
     offer: "这一课有新版本。",
     take: "换到新版",
     later: "先不换",
+    noSearch: "从文件打开时不能搜索",
     file: "从文件打开的页面：文字、数的出处和预先算好的步骤都在，搜索和现算要放到网站上才行",
   };
   const SETTLED = 1_000; // ms after the page has loaded: first what the reader came for
@@ -38,25 +39,27 @@
     if (line) line.textContent = ` · ${words}`;
   }
 
-  /** Say that there is a new version; the reader decides. @param {ServiceWorker} waiting */
-  function offer(waiting) {
+  /** Say that there is a new version; the reader decides. @param {() => void} change */
+  function offer(change) {
     document.querySelector(".new-version")?.remove();
     const box = Object.assign(document.createElement("div"), { className: "new-version" });
     box.setAttribute("role", "status");
-    const take = button(WORDS.take, () => {
-      navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
-      ask(waiting, "takeOver");
-    });
+    const take = button(WORDS.take, change);
     take.className = "primary";
     box.append(WORDS.offer, take, button(WORDS.later, () => box.remove()));
     document.body.append(box);
   }
 
+  /** A page that came from the network may be the new one already. @param {ServiceWorker | null} worker */
+  const isNewer = async (worker) => worker !== null && (await ask(worker, "version")) !== version;
+
   /** @param {ServiceWorkerRegistration} registration */
-  async function offerNewer(registration) {
-    const { waiting } = registration;
-    // A page that came from the network may be the new one already.
-    if (waiting && (await ask(waiting, "version")) !== version) offer(waiting);
+  async function offerNewer({ waiting }) {
+    if (!(await isNewer(waiting))) return;
+    offer(() => {
+      navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+      ask(waiting, "takeOver");
+    });
   }
 
   /** Keep the rest too, Python above all: at once if it was fetched anyhow, else as far as the
@@ -85,6 +88,11 @@
       const { installing } = registration;
       installing?.addEventListener("statechange", () => offerNewer(registration));
     });
+    const { serviceWorker } = navigator;
+    serviceWorker.addEventListener("controllerchange", async () => {
+      // In another tab the reader has changed; this one goes on until it is told to.
+      if (await isNewer(serviceWorker.controller)) offer(() => location.reload());
+    });
     let looked = performance.now();
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || performance.now() - looked < CHECK_EVERY) return;
@@ -105,17 +113,21 @@
     await registration.unregister();
   }
 
-  /** From the file system, a folder is no page. */
-  function unfold() {
+  /** From the file system, a folder is no page, and search cannot fetch its index. */
+  function makeDo() {
     for (const link of document.links) {
       if (link.protocol === "file:" && link.pathname.endsWith("/")) link.pathname += "index.html";
     }
+    const search = document.querySelector("[data-md-component=search-query]");
+    if (search instanceof HTMLInputElement) {
+      search.disabled = true;
+      search.placeholder = WORDS.noSearch;
+    }
+    say(WORDS.file);
   }
 
-  if (location.protocol === "file:") {
-    unfold();
-    say(WORDS.file);
-  } else if (!navigator.serviceWorker) return; // an insecure address, or the reader forbids it
+  if (location.protocol === "file:") makeDo();
+  else if (!navigator.serviceWorker) return; // an insecure address, or the reader forbids it
   else if (!version) forget();
   else {
     // Without it the page is as it was: a host or a reader may refuse what it needs.

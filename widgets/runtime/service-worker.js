@@ -75,17 +75,18 @@
     return found;
   }
 
-  const late = () =>
-    new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), PATIENCE));
+  /** @returns {Promise<null>} */
+  const late = () => new Promise((resolve) => setTimeout(() => resolve(null), PATIENCE));
 
-  /** @param {Request} request @param {string} url */
+  /**
+   * What the network says; what is kept, if it says nothing, an error of its own, or takes long.
+   * @param {Request} request
+   * @param {string} url
+   */
   async function fresh(request, url) {
     const network = fetch(request);
-    try {
-      return await Promise.race([network, late()]);
-    } catch {
-      return fromCache(url).catch(() => network);
-    }
+    const answer = await Promise.race([network, late()]).catch(() => null);
+    return answer && answer.status < 500 ? answer : fromCache(url).catch(() => network);
   }
 
   const NOT_KEPT = `<!doctype html><html lang="zh"><meta charset="utf-8">
