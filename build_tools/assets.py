@@ -61,8 +61,7 @@ def collect(root: Path) -> Assets:
     for script in SCRIPTS:
         file = root / script
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
-    # Hosts that do not know what .mjs is would serve no script.
-    assets.worker = assets.add("worker", ".js", (root / WORKER).read_bytes())
+    assets.worker = assets.add("worker", ".mjs", (root / WORKER).read_bytes())
     return assets
 
 
