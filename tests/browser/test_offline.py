@@ -210,7 +210,8 @@ def test_on_data_saver_python_is_kept_only_once_it_was_wanted(
     until(page, f"{CACHES}.then((c) => Object.values(c).flat().length > 20)")
     page.wait_for_timeout(500)
     assert not [path for path in host.asked if path.startswith("assets/py/")]
-    ready(page)
+    set_cards(page, 9)
+    at_step(page, 0, 16)
     kept(page)
 
 

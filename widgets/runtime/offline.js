@@ -67,8 +67,8 @@
   async function keepAll(registration) {
     const runtime = document.querySelector("lesson-widget")?.getAttribute("runtime");
     const python = runtime ? globalThis.lessonPython(runtime) : null;
-    const { saveData, effectiveType } = /** @type {any} */ (navigator).connection ?? {};
-    const spared = saveData || /[23]g/.test(effectiveType ?? "");
+    const { saveData, type, effectiveType } = /** @type {any} */ (navigator).connection ?? {};
+    const spared = saveData || type === "cellular" || /[23]g/.test(effectiveType ?? "");
     if (spared && python?.stage !== "ready") {
       const started = () => {
         if (python?.stage !== "ready") return;
