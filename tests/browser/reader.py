@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -95,10 +96,11 @@ NO_ANSWER = """() => {
 }"""
 
 
-def until(page: Page, expression: str) -> None:
-    """Until this is true in the page. (Playwright's own waits evaluate strings there, which the
-    page's policy forbids.)"""
+def until(page: Page, expression: str) -> Any:
+    """Until this is true in the page; gives what it is. (Playwright's own waits evaluate strings
+    there, which the page's policy forbids.)"""
     deadline = time.monotonic() + 30
-    while not page.evaluate(expression):
+    while not (value := page.evaluate(expression)):
         assert time.monotonic() < deadline, f"{expression} did not come true"
         page.wait_for_timeout(20)
+    return value
