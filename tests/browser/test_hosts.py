@@ -14,7 +14,7 @@ from tests.browser.reader import LESSON, at_step, opened, ready, set_cards
 UNKNOWN = (".wasm", ".whl", ".zip", ".webmanifest")
 
 
-@pytest.fixture(params=["application/octet-stream", "text/plain", None])
+@pytest.fixture(params=["application/octet-stream", None])
 def origin(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """Only scripts, styles and pages have their types; everything else one, or none at all."""
     with started(Host(site, types=dict.fromkeys(UNKNOWN, request.param))) as host:
