@@ -35,6 +35,7 @@ serve: setup ## build the site and serve it with live reload (PORT=8123 for anot
 site: setup ## build the site for production into site/
 	@echo 'site: building into site/'
 	@$(BIN)/mkdocs build --strict
+	@$(BIN)/python -m build_tools.compress site
 
 check: setup-test ## lint, check formatting and types
 	@echo 'check: ruff'

@@ -28,6 +28,7 @@ SCRIPTS = (
     "widgets/runtime/files.js",
     "widgets/runtime/progress.js",
     "widgets/runtime/yours.js",
+    "widgets/runtime/offline.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
 
@@ -53,6 +54,7 @@ def collect(root: Path) -> Assets:
     styles = [
         root / "build_tools/lesson.css",
         root / "build_tools/figures.css",
+        root / "build_tools/offline.css",
         root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),

@@ -232,17 +232,26 @@ def _search_named(html: str) -> str:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    return _search_named(output)
+    return _finished(_search_named(output))
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
-    return _search_named(output)
+    return _finished(_search_named(output))
+
+
+def _finished(html: str) -> str:
+    """Under ``serve`` neither policy nor service worker: its live reload would not run."""
+    if _build.serving or _build.broken:
+        return html
+    from build_tools import csp, offline
+
+    return csp.guarded(offline.marked(html))
 
 
 def on_post_build(config: MkDocsConfig) -> None:
     if _build.broken:
         return
-    from build_tools import numbers, pack
+    from build_tools import hosting, numbers, offline, pack, theme_files
 
     site = Path(config.site_dir)
     published = numbers.published(_build.document)
@@ -251,3 +260,7 @@ def on_post_build(config: MkDocsConfig) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     pack.publish(_build.packs, site)
+    theme_files.remove_unused(site, config.plugins["material/search"].config.lang)
+    if not _build.serving:
+        offline.publish(site, ROOT / offline.SOURCE)
+        hosting.write_headers(site)

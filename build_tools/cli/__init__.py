@@ -10,6 +10,7 @@
     lesson facts                    what papers printed, and which pages rest on it
     lesson check [FILE…]            what authors must mend in the pages
     lesson new NAME                 the skeleton of a lesson
+    lesson nginx                    a host's configuration for the built site
 
 A command returns an :class:`~build_tools.cli.shell.Answer`, a record and a way to read it;
 only the shell prints. So nothing is printed before all is known, ``--json`` and plain
@@ -19,7 +20,7 @@ Imports stand inside functions where a command can do without them: a script cal
 ``lesson`` many times and waits for each.
 """
 
-from build_tools.cli import compute, pages, timeline
+from build_tools.cli import compute, hosts, pages, timeline
 from build_tools.cli.shell import app
 
-__all__ = ["app", "compute", "pages", "timeline"]
+__all__ = ["app", "compute", "hosts", "pages", "timeline"]

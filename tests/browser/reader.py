@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -92,3 +94,13 @@ NO_ANSWER = """() => {
     const python = lessonPython(document.querySelector("#ring").getAttribute("runtime"));
     python.ask = () => Promise.reject(new Error("no"));
 }"""
+
+
+def until(page: Page, expression: str) -> Any:
+    """Until this is true in the page; gives what it is. (Playwright's own waits evaluate strings
+    there, which the page's policy forbids.)"""
+    deadline = time.monotonic() + 30
+    while not (value := page.evaluate(expression)):
+        assert time.monotonic() < deadline, f"{expression} did not come true"
+        page.wait_for_timeout(20)
+    return value

@@ -26,6 +26,7 @@ from tests.browser.reader import (
     opened,
     ready,
     set_cards,
+    until,
 )
 from tests.conftest import ROOT
 from widgets.environment import environment
@@ -263,7 +264,7 @@ def test_play_waits_for_the_answer(lesson: Lesson) -> None:
     playing(page)
     page.evaluate("answers.shift()()")
     at_step(page, 1, 14)
-    page.wait_for_function("asked.length === 2")
+    until(page, "asked.length === 2")
     assert page.evaluate("asked") == ["1", "2"]
     # Paused while its answer is on its way: that step is shown, no other is asked for.
     play(page)
@@ -528,11 +529,11 @@ def test_scrubber_stays_under_the_finger(lesson: Lesson, origin: str) -> None:
     expect(slider(page)).to_be_focused()
     page.evaluate(SLIDE, ["#ring-step", 12])
     page.evaluate(RELEASE, "#ring-step")
-    page.wait_for_function("answers.length === 1")
+    until(page, "answers.length === 1")
     page.evaluate("answers.shift()()")
     at_step(page, 9, 14)
     expect(slider(page)).to_have_value("12")
-    page.wait_for_function("answers.length === 1")
+    until(page, "answers.length === 1")
     page.evaluate("answers.shift()()")
     at_step(page, 12, 14)
     assert page.evaluate("asked") == ["2", "9", "12"]
@@ -547,7 +548,7 @@ def test_a_button_overtakes_the_scrubber(lesson: Lesson) -> None:
     page.evaluate(SLOW_PYTHON)
     page.evaluate(SLIDE, ["#ring-step", 3, 7])
     button(page, "最后").click()
-    page.wait_for_function("answers.length === 2")
+    until(page, "answers.length === 2")
     page.evaluate("answers.splice(0).forEach((answer) => answer())")
     at_step(page, 14, 14)
     page.wait_for_timeout(300)
@@ -704,7 +705,7 @@ def test_an_answer_to_a_widget_that_is_gone_is_dropped(page: Page, origin: str) 
     at_step(page, 0, 14)
     page.evaluate(SLOW_PYTHON)
     button(page, "下一步").click()
-    page.wait_for_function("document.querySelector('#ring').hasAttribute('busy')")
+    until(page, "document.querySelector('#ring').hasAttribute('busy')")
     changes = page.evaluate("""async () => {
         const ring = document.querySelector("#ring");
         ring.remove();

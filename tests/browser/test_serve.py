@@ -110,6 +110,14 @@ def test_the_stepper_steps_and_python_answers(page: Page) -> None:
     assert cells(page, "largest") == [0]
 
 
+def test_neither_policy_nor_service_worker(page: Page, origin: str) -> None:
+    html = read(origin)
+    assert "livereload" in html  # an inline script that no policy could name
+    assert "Content-Security-Policy" not in html
+    assert "lesson-version" not in html  # what makes the runtime remove an old worker
+    assert read(origin, "/service-worker.js") == ""
+
+
 def test_reload_and_back(page: Page, origin: str) -> None:
     set_cards(page, 5)
     at_step(page, 0, 8)

@@ -16,13 +16,15 @@ const fetched = globalThis.fetch;
 
 /**
  * fetch(), reporting every chunk. Pyodide waits for ever for a WASM file that is missing or
- * has the wrong type, so that is found here.
+ * has the wrong type: so what is missing is found here, and the type, which not every host
+ * knows, is said here.
  * @type {typeof fetch}
  */
 globalThis.fetch = async (input, init) => {
   const response = await fetched(input, init);
   const type = response.headers.get("content-type") ?? "";
-  if (/\.wasm($|\?)/.test(response.url) && !(response.ok && type.startsWith("application/wasm"))) {
+  const wasm = /\.wasm($|\?)/.test(response.url);
+  if (wasm && (!response.ok || type.startsWith("text/html"))) {
     fail(new Error(`${response.url}: ${response.status} ${type}`));
   }
   if (!response.ok || !response.body) return response;
@@ -32,7 +34,9 @@ globalThis.fetch = async (input, init) => {
       controller.enqueue(chunk);
     },
   });
-  const { status, statusText, headers } = response;
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  if (wasm) headers.set("Content-Type", "application/wasm");
   return new Response(response.body.pipeThrough(report), { status, statusText, headers });
 };
 
