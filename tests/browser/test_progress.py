@@ -7,7 +7,7 @@ import json
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
-from tests.browser.reader import LESSON
+from tests.browser.reader import LESSON, until
 
 PLACES = "JSON.parse(localStorage.getItem('lesson.places') ?? '{}')"
 NAPS = "const later = window.setTimeout; window.setTimeout = (f, ms) => later(f, ms / 50);"
@@ -15,9 +15,7 @@ NAPS = "const later = window.setTimeout; window.setTimeout = (f, ms) => later(f,
 
 def scroll_to(page: Page, section: str) -> None:
     page.evaluate("id => document.getElementById(id).scrollIntoView()", section)
-    page.wait_for_function(
-        f"id => Object.values({PLACES}).some(place => place.id === id)", arg=section
-    )
+    until(page, f"Object.values({PLACES}).some(place => place.id === '{section}')")
 
 
 def test_the_line_grows_and_read_sections_are_ticked(page: Page, origin: str) -> None:
@@ -30,7 +28,7 @@ def test_the_line_grows_and_read_sections_are_ticked(page: Page, origin: str) ->
     link = page.locator(".md-nav--secondary a[href='#ring-twice']").last
     expect(link).to_have_accessible_name("环形每张卡要发多少 读过")
     page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('.lesson-progress').value === 1")
+    until(page, "document.querySelector('.lesson-progress').value === 1")
     page.reload()
     expect(link).to_have_accessible_name("环形每张卡要发多少 读过")
 
@@ -96,6 +94,6 @@ def test_without_storage_the_line_is_there_all_the_same(
         get() { throw new DOMException("forbidden", "SecurityError"); }});""")
     page.goto(origin + LESSON)
     page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('.lesson-progress').value === 1")
+    until(page, "document.querySelector('.lesson-progress').value === 1")
     assert not [m for m in watch.messages if "progress" in m]
     watch.messages.clear()  # the theme does need its storage

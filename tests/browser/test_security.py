@@ -165,9 +165,14 @@ TAKE = """async ([id, queries]) => {
 @pytest.mark.parametrize("name", widgets.NAMES)
 def test_no_query_field_runs_what_it_holds(bare: tuple[Page, Watch], name: str) -> None:
     page, watch = bare
-    fields = [*(f.name for f in widgets.widget(name).FIELDS), "nothing"]
+    fields = [f.name for f in widgets.widget(name).FIELDS]
+    prefix = f"{name}."
+    if name == "yours":
+        prefix = ""  # the Scenario's keys stand bare, and others' are none of its business
+    else:
+        fields.append("nothing")
     queries = [
-        urlencode({f"{name}.{key}": text for key, text in given.items()}) for given in dealt(fields)
+        urlencode({prefix + key: text for key, text in given.items()}) for given in dealt(fields)
     ]
     assert page.evaluate(TAKE, [name, queries]) == ""
     unguarded.nothing_ran(page, watch)

@@ -12,7 +12,7 @@ from py_core.quantity import evaluate
 from py_core.scenario import parse_scenario
 from tests.browser.axe import violations
 from tests.browser.conftest import Watch
-from tests.browser.reader import LESSON
+from tests.browser.reader import LESSON, until
 from tests.conftest import ROOT
 
 PANEL = "#your-model"
@@ -98,7 +98,7 @@ def test_a_link_opens_the_same_page(page: Page, origin: str, browser: Browser) -
     page.locator("#yours-net-3").click()
     expect(page.locator("#yours-net-3")).to_have_attribute("aria-pressed", "true")
     follows(page, "model=qwen3-8b", "cards=64", "cards_per_node=8")
-    page.wait_for_function("location.search.includes('cards_per_node=8')")
+    until(page, "location.search.includes('cards_per_node=8')")
     here = figures(page)
     fresh = browser.new_context().new_page()
     fresh.goto(page.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -13,6 +14,7 @@ import widgets
 from tests.browser import unguarded
 from tests.browser.conftest import Watch
 from tests.browser.reader import LESSON
+from tests.conftest import ROOT
 from tests.hostile import CORPUS
 
 TYPE = """async ([id, start, corpus]) => {
@@ -48,6 +50,7 @@ OPEN = {
     "formula": "formula.guess=skip",
     "overlap": "overlap.guess=skip",
     "average": "average.guess=skip",
+    "yours": "cards=8",
 }
 
 
@@ -62,6 +65,39 @@ def test_no_input_runs_what_is_typed(bare: tuple[Page, Watch], name: str) -> Non
     page, watch = bare
     done = page.evaluate(TYPE, [name, OPEN[name], list(CORPUS)])
     assert done["stuck"] == ""
+    unguarded.nothing_ran(page, watch)
+
+
+PASTE = """async (texts) => {
+    const [area, says] = ["#your-config", "[data-own]"].map((s) => document.querySelector(s));
+    for (const text of texts) {
+        says.textContent = "";
+        area.value = text;
+        area.form.requestSubmit();
+        const deadline = performance.now() + 10_000;
+        while (!/[。：]/.test(says.textContent)) {
+            if (performance.now() > deadline) return text;
+            await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+    }
+    return "";
+}"""
+
+
+def test_no_pasted_config_runs_what_it_says(bare: tuple[Page, Watch]) -> None:
+    page, watch = bare
+    gpt2 = json.loads((ROOT / "docs/data/models/gpt2.json").read_text("utf-8"))["config"]
+    pasted = [
+        written
+        for text in CORPUS
+        for written in (
+            text,
+            json.dumps({"model_type": text}),
+            json.dumps({"name": text, "config": gpt2}),
+            json.dumps(gpt2 | {"n_embd": text}),
+        )
+    ]
+    assert page.evaluate(PASTE, pasted) == ""
     unguarded.nothing_ran(page, watch)
 
 
