@@ -273,5 +273,5 @@ def test_fields_specs_and_symbols_agree() -> None:
     assert set(FIELD_NAMES) == {"model", *SPECS}
     symbols = [s.symbol for s in SPECS.values()]
     assert len(symbols) == len(set(symbols))
-    load_model.cache_clear()
+    published_model.cache_clear()
     assert load_model(ANCHOR) == DEFAULT.model

@@ -83,8 +83,14 @@ def test_every_page_carries_the_policy_and_breaks_it_nowhere(site: Path) -> None
 
 
 def test_no_frame_has_a_style_or_a_handler(site: Path) -> None:
-    scripts = list(site.glob("assets/frames/*.js"))
+    scripts = set(site.glob("assets/frames/*.js"))
+    panels = set(site.glob("assets/frames/yours.*.js"))
+    for panel in panels:
+        html = json.loads(panel.read_text(encoding="utf-8").partition(" = ")[2].rstrip().rstrip(";"))
+        assert odd(html) == [], panel.name
+    scripts -= panels
     assert len(scripts) >= 5
+    assert panels
     for script in scripts:
         given = script.read_text(encoding="utf-8").partition("})(")[2].rstrip().rstrip(";")
         _, lines, frames = json.loads(f"[{given.removesuffix(')')}]")
