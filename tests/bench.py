@@ -399,12 +399,12 @@ json.dumps({
 def in_pyodide() -> Iterator[Row]:
     """The browser's Python, under Node."""
     from build_tools import pack
-    from tests import pyodide
+    from build_tools.pack import node
 
     with tempfile.TemporaryDirectory() as folder:
-        boot = pyodide.options(pack.make(ROOT, ROOT / ".cache"), Path(folder))
-        yield Row("boot, import and exit", measure(lambda: pyodide.run("'0'", boot), 5), 5)
-        seconds = pyodide.run(IN_PYODIDE, boot)
+        boot = node.options(pack.make(ROOT, ROOT / ".cache"), Path(folder))
+        yield Row("boot, import and exit", measure(lambda: node.run("'0'", boot), 5), 5)
+        seconds = node.run(IN_PYODIDE, boot)
     yield Row("DeepSeek-V3: inventory and count", seconds["count"], 51, target=0.010)
     yield Row("all quantities, new cards", seconds["quantities"], 21, target=0.060)
     yield Row("ring stepper: a frame, n = 4", seconds["frame"], 51)

@@ -55,10 +55,7 @@
       on("change", ({ target }) => target.type === "range" && this.#released(target));
       on("click", (event) => this.#clicked(event));
       on("pointerdown", ({ target }) => target.closest("button:not(.q), a[href]") && this.#press());
-      for (const intent of ["pointerenter", "focusin", "touchstart"]) {
-        const boot = () => this.#python.stage === "idle" && this.#python.boot();
-        this.addEventListener(intent, boot, { signal, passive: true, once: true });
-      }
+      globalThis.lessonIntent(this, this.#python, signal);
       this.#status = globalThis.lessonStatus(this, this.#python, signal);
       this.#player = globalThis.lessonPlayer(this, signal, () => this.#announce());
       globalThis.lessonKeyboard(this, this.#player, signal);
@@ -207,6 +204,7 @@
           this.#status.copy(this.#frame.querySelector("[data-copy]")?.textContent ?? "", "data");
           break;
         case "retry":
+          if (this.#python.reason === "outdated") return location.reload();
           this.#python.boot();
           if (this.#unanswered) this.#go(this.#unanswered.query, this.#unanswered);
           break;
@@ -259,7 +257,7 @@
         : this.#configuration(former) !== this.#configuration(this.#shown);
       this.#undo.settle(changed && !undone && !linked && !slide?.pushed ? former : undefined);
       if (changed && slide) slide.pushed = true;
-      this.#status.show();
+      this.#status.show(true);
       this.#player.shown();
       this.#ticked.push(...globalThis.lessonTasks(this.id, this.#frame));
       const shown = new URLSearchParams(this.#shown);
@@ -292,8 +290,8 @@
           base: this.getAttribute("base"),
         });
         return reply.html;
-      } catch {
-        if (mine === this.#latest) this.#refused();
+      } catch (error) {
+        if (mine === this.#latest) this.#refused(/** @type {any} */ (error).kind);
         return undefined;
       } finally {
         if (mine === this.#latest) this.#rest();
@@ -305,13 +303,14 @@
       this.toggleAttribute("busy", false);
     }
 
-    #refused() {
+    /** @param {string} [why] */
+    #refused(why) {
       this.#unanswered = { query: this.#wanted, undone: this.#undo.pending };
       this.#player.stop();
       this.#slide = undefined;
       this.#wanted = this.#shown;
       this.#undo.ask(0);
-      if (this.#python.stage !== "failed") this.#status.say("error");
+      if (this.#python.stage !== "failed") this.#status.refuse(why);
       lessonView.show(this.#view, this.#frame.outerHTML); // the controls go back to what is shown
     }
 
