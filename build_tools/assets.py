@@ -23,6 +23,7 @@ SCRIPTS = (
     "widgets/runtime/keyboard.js",
     "widgets/runtime/status.js",
     "widgets/runtime/intent.js",
+    "widgets/runtime/frames.js",
     "widgets/runtime/lesson-widget.js",
     "widgets/runtime/links.js",
     "widgets/runtime/lights.js",

@@ -537,7 +537,7 @@ def test_no_rule_of_accessibility_is_broken(
 def test_frames_of_the_build_are_the_browsers(lesson: Lesson) -> None:
     """59, 61."""
     page = ready(lesson("?overlap.guess=skip"))
-    shipped = page.evaluate("lessonFrames.overlap")
+    shipped = page.wait_for_function("lessonFrames.overlap").json_value()
     assert sorted(shipped.values()) == sorted(
         widgets.render("overlap", q, base="../") for q in walk()
     )

@@ -102,7 +102,7 @@ def test_built_frames_are_the_browsers_frames(lesson: Lesson) -> None:
         .getAttribute("runtime")).ask({widget: "ring", query, id: "ring", base: "../"})).html"""
     for query in queries:
         assert page.evaluate(ask, query) == widgets.render("ring", query, base="../"), query
-    shipped = page.evaluate("lessonFrames.ring")
+    shipped = page.wait_for_function("lessonFrames.ring").json_value()
     assert sorted(shipped.values()) == sorted(widgets.render("ring", q, base="../") for q in walk())
 
 

@@ -177,7 +177,7 @@ def test_two_copies_keep_apart(page: Page, origin: str) -> None:
 
 def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
     skipped(page, origin)
-    shipped = page.evaluate("lessonFrames.scale")
+    shipped = page.wait_for_function("lessonFrames.scale").json_value()
     assert sorted(shipped.values()) == sorted(
         widgets.render("scale", q, base="../") for q in walk()
     )

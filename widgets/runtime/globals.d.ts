@@ -90,6 +90,8 @@ declare var lessonView: LessonView;
 /** Tick what the frame of this widget shows; returns words for what is ticked for the first time. */
 declare var lessonTasks: (name: string, frame: HTMLElement) => string[];
 declare var lessonPython: (manifestURL: string) => LessonPython;
+/** Fetches a widget's prerendered frames when it is near, or as soon as the answer is called. */
+declare var lessonFramesOf: (widget: HTMLElement, signal: AbortSignal) => () => Promise<void>;
 declare var lessonFrames: Record<string, Record<string, string>>;
 declare var Idiomorph: {
   morph(

@@ -17,7 +17,7 @@
    * @property {boolean} pushed whether undo knows of it
    */
 
-  const frames = (globalThis.lessonFrames ??= {});
+  const frames = globalThis.lessonFrames;
   const { sorted, asksFor, held, slidTo, within, toAddress } = globalThis.lessonQueries;
 
   class LessonWidget extends HTMLElement {
@@ -27,6 +27,8 @@
     #player = /** @type {any} */ (undefined); // from when the widget is in a page, as #status
     /** @type {LessonStatus} */
     #status = /** @type {any} */ (undefined);
+    /** Fetches the prerendered frames. @type {() => Promise<void>} */
+    #frames = async () => {};
     #initial = "";
     /** The query that was asked for last, shown or still on its way. */
     #wanted = "";
@@ -56,6 +58,7 @@
       on("click", (event) => this.#clicked(event));
       on("pointerdown", ({ target }) => target.closest("button:not(.q), a[href]") && this.#press());
       globalThis.lessonIntent(this, this.#python, signal);
+      this.#frames = globalThis.lessonFramesOf(this, signal);
       this.#status = globalThis.lessonStatus(this, this.#python, signal);
       this.#player = globalThis.lessonPlayer(this, signal, () => this.#announce());
       globalThis.lessonKeyboard(this, this.#player, signal);
@@ -242,6 +245,8 @@
       this.#slide = slide;
       this.#wanted = query;
       this.#undo.ask(undone);
+      if (!frames[this.id]) await this.#frames();
+      if (mine !== this.#latest) return;
       const html = frames[this.id]?.[query] ?? (await this.#ask(query, linked, mine));
       if (this.#pressed) await this.#pressed;
       if (mine !== this.#latest || html === undefined) return;

@@ -19,7 +19,8 @@ class Fault extends Error {
 
 /** @param {any} error */
 const fail = (error) => {
-  const { kind = kindOf(error), file = "" } = error ?? {};
+  const kind = kindOf(error);
+  const file = error instanceof Fault ? error.file : "";
   // Some of Pyodide's failures are plain objects.
   const reason = String(error?.message ?? error?.name ?? error);
   postMessage({ type: "failed", kind, file, reason });
@@ -27,6 +28,7 @@ const fail = (error) => {
 
 /** @param {any} error @returns {Kind} */
 function kindOf(error) {
+  if (error instanceof Fault) return error.kind;
   if (error?.type === "MemoryError" || /out of memory|allocat|memory access/i.test(error?.message)) {
     return "memory";
   }
@@ -192,7 +194,10 @@ addEventListener("message", ({ data }) => {
     start(data.boot).catch(fail);
   } else if (answer) {
     try {
-      postMessage({ type: "answer", ticket: data.ticket, reply: answer(data.request) });
+      const reply = answer(data.request);
+      // A Pyodide that has just broken gives nothing, and says nothing.
+      if (typeof reply !== "string") throw new Fault("crashed");
+      postMessage({ type: "answer", ticket: data.ticket, reply });
     } catch (error) {
       const kind = kindOf(error);
       postMessage({ type: "error", ticket: data.ticket, kind, reason: String(error) });
