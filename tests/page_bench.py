@@ -49,6 +49,8 @@ def bytes_sent(site: Path) -> Iterator[tuple[str, int, int]]:
     longest = max(pages, key=lambda page: pages[page])
     name = longest.parent.relative_to(site).as_posix()
     yield f"heaviest page ({name}), gzip", pages[longest], weight.PAGE_LIMIT
+    frames = sum(map(weight.gzipped, site.glob("assets/frames/*")))
+    yield "prerendered frames of all pages, gzip", frames, 0
     runtime = weight.runtime(site)
     yield "Python on demand, gzip", sum(map(weight.gzipped, runtime)), weight.RUNTIME_GZIP
     sent = sum(len(brotli.compress(file.read_bytes())) for file in runtime)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-PAGE_LIMIT = 250_000  # gzip: HTML, styles, scripts and fonts of a page, before Python
+PAGE_LIMIT = 250_000  # gzip: HTML, styles, scripts and fonts with which a page opens
 RUNTIME_GZIP = 4_700_000
 RUNTIME_BROTLI = 4_000_000
 

@@ -132,10 +132,8 @@ def test_worker_not_found(page: Page, origin: str, watch: Watch) -> None:
     watch.messages.clear()
 
 
-@pytest.mark.parametrize(
-    "name", ["py_core-*.whl", "python_stdlib.zip", "pyodide.asm.wasm", "pyodide.asm.js"]
-)
-def test_a_corrupt_file_is_named(page: Page, origin: str, watch: Watch, name: str) -> None:
+@pytest.mark.parametrize("name", ["py_core-*.whl", "python_stdlib.zip", "pyodide.asm.wasm"])
+def test_ux_44_a_corrupt_file_is_named(page: Page, origin: str, watch: Watch, name: str) -> None:
     page.route(f"**/{name}", changed)
     opened(page, origin + LESSON)
     fails(page, "和校验和对不上")
@@ -160,11 +158,10 @@ def test_what_is_damaged_in_the_cache_is_fetched_again(page: Page, origin: str, 
     assert len(tries) == 2
 
 
-@pytest.mark.parametrize("mime", ["text/plain", "application/octet-stream"])
-def test_any_type_of_a_wasm_file_will_do(page: Page, origin: str, mime: str) -> None:
+def test_any_type_of_a_wasm_file_will_do(page: Page, origin: str) -> None:
     def fulfil(route: Route) -> None:
         answer = route.fetch()
-        route.fulfill(response=answer, headers=answer.headers | {"content-type": mime})
+        route.fulfill(response=answer, headers=answer.headers | {"content-type": "text/plain"})
 
     page.route("**/*.wasm", fulfil)
     opened(page, origin + LESSON)
@@ -215,7 +212,7 @@ def test_once_the_network_is_back_so_is_python(page: Page, flaky: str, watch: Wa
     watch.messages.clear()
 
 
-@pytest.mark.parametrize("what", [MANIFEST, WORKER, "**/*.wasm"])
+@pytest.mark.parametrize("what", [MANIFEST, "**/*.wasm"])
 def test_a_server_that_does_not_answer(page: Page, origin: str, what: str) -> None:
     held: list[Route] = []
     page.route(what, lambda route: held.append(route))  # noqa: PLW0108
@@ -249,7 +246,7 @@ def test_what_has_come_is_told_in_bytes_of_the_wire(page: Page, origin: str) -> 
     expect(size).to_have_text("")
 
 
-@pytest.mark.parametrize("gone", [MANIFEST, WORKER, "**/py_core-*.whl"])
+@pytest.mark.parametrize("gone", [MANIFEST, "**/py_core-*.whl"])
 def test_an_old_page_after_a_new_deployment(
     page: Page, origin: str, watch: Watch, gone: str
 ) -> None:
@@ -475,3 +472,31 @@ def test_one_worker_for_all_widgets(page: Page, origin: str) -> None:
         page.locator(f"#{widget}").hover()
     expect(page.locator("#overlap")).to_have_attribute("python", "ready")
     assert len(pythons(page)) == 1
+
+
+# -- the prerendered frames ------------------------------------------------------------------
+
+
+def test_frames_are_fetched_when_their_widget_is_near(
+    page: Page, origin: str, watch: Watch
+) -> None:
+    line(page, saveData=True)  # else all of them come as soon as the browser is idle
+    opened(page, origin + LESSON)
+    fetched = [url for url in watch.requests if "/assets/frames/" in url]
+    assert len(fetched) < 5
+    page.locator("#average").scroll_into_view_if_needed()
+    page.wait_for_function("lessonFrames.average")
+
+
+def test_frames_are_all_there_before_the_network_goes(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    page.wait_for_function("Object.keys(lessonFrames).length === 5")
+
+
+def test_frames_that_do_not_come_are_python_s(page: Page, origin: str, watch: Watch) -> None:
+    page.route("**/assets/frames/**", lambda route: route.abort())
+    opened(page, origin + LESSON)
+    button(page, "下一步").click()
+    at_step(page, 1, 6)
+    expect(page.locator("#ring")).to_have_attribute("python", "ready")
+    watch.messages.clear()

@@ -521,22 +521,6 @@ def test_ux_43_back_from_the_cache_there_is_one_of_everything(page: Page, origin
     assert len([w for w in page.workers if "/assets/lesson/" in w.url]) <= 1
 
 
-@pytest.mark.parametrize("broken", ["**/python_stdlib.zip", "**/*.whl"])
-def test_ux_44_a_corrupt_runtime_is_said(
-    page: Page, origin: str, watch: Watch, broken: str
-) -> None:
-    page.route(broken, lambda route: route.fulfill(body=b"x", content_type="application/zip"))
-    opened(page, origin + LESSON)
-    set_cards(page, 8)
-    expect(page.locator("#ring [data-status]")).to_contain_text("Python 没能载入")
-    button(page, "下一步").click()
-    at_step(page, 1, 6)
-    page.unroute(broken)
-    button(page, "再试一次").click()
-    expect(page.locator("#ring")).to_have_attribute("python", "ready")
-    watch.messages.clear()  # browser and Pyodide complain, rightly
-
-
 def test_ux_60_link_and_data_can_be_copied(page: Page, origin: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, origin + LESSON)

@@ -18,8 +18,8 @@ def test_every_page_is_light(site: Path) -> None:
     }
     assert not too_heavy
     (lesson,) = (parts for page, parts in weights.items() if page.parent.name == "data-parallel")
-    assert any(".css" in path for path in lesson)
-    assert any("frames" in path or "/lesson/ring" in path for path in lesson)
+    assert any(path.endswith(".css") for path in lesson)
+    assert any("/lesson-widget." in path for path in lesson)
 
 
 def test_no_font_is_fetched(site: Path) -> None:
