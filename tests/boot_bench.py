@@ -25,7 +25,7 @@ from tests.browser.conftest import QUIET, Handler
 
 ROOT = Path(__file__).resolve().parent.parent
 PYSCRIPT = "@pyscript/core@0.7.31"  # takes another Pyodide than its own, so ours of today
-ROUNDS = 7
+ROUNDS = 5
 ASKED = "n=8"  # not among the prerendered frames
 WAYS = ("stock Pyodide", "PyScript", "ours")
 

@@ -85,10 +85,11 @@
       this.#watch();
       const base = new URL(this.manifestURL, document.baseURI);
       const response = await fetch(base, { signal });
-      if (!response.ok) throw fault("missing", this.manifestURL);
-      /** @type {Manifest} */
-      const { worker: script, index, info, files, wheels } = await response.json();
+      /** Some hosts answer with a page where a file is gone. @type {Manifest | null} */
+      const manifest = response.ok ? await response.json().catch(() => null) : null;
       if (signal.aborted) return;
+      if (!manifest) throw fault("missing", this.manifestURL);
+      const { worker: script, index, info, files, wheels } = manifest;
       // Pyodide wants absolute addresses.
       const at = (/** @type {string} */ path) => new URL(path, base).href;
       this.#files = new Map(Object.entries(files).map(([file, { wire }]) => [at(file), [0, wire]]));

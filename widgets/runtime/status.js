@@ -41,9 +41,10 @@
     return `${cause ? `${cause}，` : ""}Python 没能载入：${GOES_ON}，${way}`;
   };
 
-  /** What stays until the reader does something else, whatever becomes of Python. */
-  const LASTING = ["copied", "data", "error", "stuck", "memory", "crashed", "unsaved"];
+  const DONE = ["copied", "data"];
   const AGAIN = ["error", "stuck", "memory", "crashed"]; // worth another try
+  /** What stays until the next frame, whatever becomes of Python. */
+  const LASTING = [...DONE, ...AGAIN, "unsaved"];
   let toldUnsaved = false;
 
   class Status {
@@ -90,7 +91,7 @@
         clearTimeout(this.#slow);
         this.#slow = 0;
       }
-      const lasting = LASTING.slice(0, answered ? 2 : undefined).includes(this.#word ?? "");
+      const lasting = (answered ? DONE : LASTING).includes(this.#word ?? "");
       if (stage === "failed") this.#write("failed", failed(reason, file));
       else if (stage === "loading") this.#slow ||= setTimeout(() => this.#wait(), SLOW_AFTER);
       else if (!lasting) this.say();
