@@ -43,12 +43,10 @@ const fetched = globalThis.fetch;
  * The content of a file, checked. What is in a cache may be damaged: then it is asked for again.
  * @param {string} url
  * @param {Sums} sums
- * @param {(chunk: Uint8Array<ArrayBuffer>) => void} [tap] sees what comes, as it comes
- * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function received(url, sums, tap) {
+async function received(url, sums) {
   try {
-    return await receivedFrom("default", url, sums, tap);
+    return await receivedFrom("default", url, sums);
   } catch (fault) {
     if (!(fault instanceof Fault) || fault.kind !== "corrupt") throw fault;
     return receivedFrom("reload", url, sums);
@@ -59,9 +57,10 @@ async function received(url, sums, tap) {
  * @param {RequestCache} cache
  * @param {string} url
  * @param {Sums} sums
- * @param {(chunk: Uint8Array<ArrayBuffer>) => void} [tap]
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function receivedFrom(cache, url, { size, wire, sha256 }, tap) {
+async function receivedFrom(cache, url, sums) {
+  const { size, wire } = sums;
   const lost = (/** @type {unknown} */ error) => {
     throw new Fault("network", url, error);
   };
@@ -71,7 +70,6 @@ async function receivedFrom(cache, url, { size, wire, sha256 }, tap) {
   const { headers } = response;
   const packed = headers.has("content-encoding");
   const coming = packed ? Number(headers.get("content-length")) || wire : size;
-  postMessage({ type: "coming", file: url, bytes: coming });
   const content = new Uint8Array(size);
   const reader = response.body.getReader();
   let length = 0;
@@ -81,40 +79,44 @@ async function receivedFrom(cache, url, { size, wire, sha256 }, tap) {
     if (length + value.length > size) throw new Fault("corrupt", url);
     content.set(value, length);
     length += value.length;
-    tap?.(value);
-    postMessage({ type: "progress", file: url, bytes: (length / size) * coming });
+    postMessage({ type: "progress", file: url, bytes: (length / size) * coming, coming });
   }
-  // Without TLS browsers give no digests; lengths and formats are still checked.
-  const sum = crypto.subtle ? hex(await crypto.subtle.digest("SHA-256", content)) : sha256;
-  if (length !== size || sum !== sha256) throw new Fault("corrupt", url);
+  if (length !== size || !(await isRight(content, sums))) throw new Fault("corrupt", url);
   return content;
+}
+
+/**
+ * Without TLS browsers give no digests; lengths and formats are still checked.
+ * @param {Uint8Array<ArrayBuffer>} content
+ * @param {Sums} sums
+ */
+async function isRight(content, { sha256 }) {
+  return !crypto.subtle || hex(await crypto.subtle.digest("SHA-256", content)) === sha256;
 }
 
 /** @param {ArrayBuffer} bytes */
 const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, "0")).join("");
 
+/** The WASM file as the page has it. @type {Promise<{content: Uint8Array<ArrayBuffer> | null, module: WebAssembly.Module | null}>} */
+const given = new Promise((resolve) => {
+  addEventListener("message", ({ data }) => data.type === "wasm" && resolve(data));
+});
+
 /**
- * The WASM module, compiled while it comes. Its type is set here: hosts get it wrong.
+ * The WASM module. The page compiles it while it comes; what fails there is done, and told, here.
  * @param {string} url
  * @param {Sums} sums
  */
 async function compiled(url, sums) {
   if (typeof WebAssembly === "undefined") throw new Fault("blocked");
-  const { readable, writable } = new TransformStream();
-  const writer = writable.getWriter();
-  const headers = { "content-type": "application/wasm" };
-  const streamed = WebAssembly.compileStreaming(new Response(readable, { headers }));
-  streamed.catch(() => {}); // asked for below
-  writer.closed.catch(() => {});
-  const content = await received(url, sums, (chunk) => writer.write(chunk).catch(() => {}));
-  writer.close().catch(() => {});
-  // What came in a second try was not streamed. And the content is right: whatever fails now is
-  // this browser, or a policy.
-  return streamed
-    .catch(() => WebAssembly.compile(content))
-    .catch((error) => {
-      throw new Fault(kindOf(error) || "blocked", url, error);
-    });
+  const { content, module } = await given;
+  const right = content && (await isRight(content, sums));
+  if (right && module) return module;
+  const again = () => (content ? receivedFrom("reload", url, sums) : received(url, sums));
+  // Its content is right then: whatever fails now is this browser, or a policy.
+  return WebAssembly.compile(right ? content : await again()).catch((error) => {
+    throw new Fault(kindOf(error) || "blocked", url, error);
+  });
 }
 
 /**
