@@ -194,7 +194,9 @@ def test_two_quick_undos_take_back_two(lesson: Lesson) -> None:
         set_cards(page, n)
         at_step(page, 0, 2 * (n - 1))
     undo = page.locator("#ring").get_by_role("button", name="撤销")
-    undo.dblclick()
+    # Not by pointer: the frame in between is less high, and where it is there first, it moves
+    # the button away.
+    undo.evaluate("button => { button.click(); button.click(); }")
     at_step(page, 0, 16)
     page.evaluate("""() => {
         for (let i = 0; i < 4; i++) document.querySelector('#ring [data-tool="undo"]').click();
