@@ -16,7 +16,7 @@ RUNTIME = $(shell find widgets/runtime -name '*.js' -o -name '*.mjs' 2>/dev/null
 export NO_MKDOCS_2_WARNING = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-test serve site check format test bench conformance quality audit card lock clean distclean
+.PHONY: help setup setup-test serve site check format test bench conformance quality audit card lock library clean distclean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -98,6 +98,9 @@ lock: setup-test ## pin all packages anew after a change in pyproject.toml or pa
 	@$(LOCK) --extra site --extra test --constraint requirements.txt --output-file requirements-test.txt
 	@echo 'lock: package-lock.json'
 	@npm $(if $(UPGRADE),update,install) --package-lock-only --loglevel=error
+
+library: setup-test ## find out anew what of Python's standard library readers' browsers need
+	@$(BIN)/python -c 'from build_tools.pack import library; library.write()'
 
 clean: ## delete what builds and tools made (the set-up stays)
 	@echo 'clean: site/ and caches'

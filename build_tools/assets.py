@@ -22,6 +22,8 @@ SCRIPTS = (
     "widgets/runtime/player.js",
     "widgets/runtime/keyboard.js",
     "widgets/runtime/status.js",
+    "widgets/runtime/intent.js",
+    "widgets/runtime/frames.js",
     "widgets/runtime/lesson-widget.js",
     "widgets/runtime/links.js",
     "widgets/runtime/lights.js",
@@ -63,7 +65,7 @@ def collect(root: Path) -> Assets:
     for script in SCRIPTS:
         file = root / script
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
-    assets.worker = assets.add("worker", ".mjs", (root / WORKER).read_bytes())
+    assets.worker = assets.add("worker", ".mjs", served(root / WORKER))
     return assets
 
 

@@ -1,7 +1,9 @@
 """How fast things are: ``make bench``. Prints medians and ratios; never fails on a time.
 
+    python tests/bench.py boot page    # only these sections
+
 All in one run on one machine, so that the ratios mean something where the seconds do not.
-The table is also written to ``.cache/bench.json``.
+The table is also written to ``.cache/bench.json``, and compared with what was there.
 """
 
 from __future__ import annotations
@@ -63,10 +65,14 @@ class Row:
     ratio: float | None = None
     at_least: float | None = None  # what the ratio should be
     of: str = "median"
+    sent: bool = False  # not seconds, but bytes
 
     @property
     def verdict(self) -> str:
         """How it stands against its target: met or missed, and by what factor."""
+        if self.sent and self.target is not None:
+            missed = "" if self.seconds <= self.target else "  ← MISSED"
+            return f"limit {_kb(self.target)}, {self.seconds / self.target:.0%} of it{missed}"
         if self.target is not None:
             return _judged(self.target / self.seconds, 1, f"target {_ms(self.target)}")
         if self.ratio is None:
@@ -82,6 +88,10 @@ def _judged(factor: float, wanted: float, what: str) -> str:
 
 def _ms(seconds: float) -> str:
     return f"{seconds * 1e3:,.3g} ms" if seconds < 1 else f"{seconds:,.2f} s"
+
+
+def _kb(amount: float) -> str:
+    return f"{amount / 1e3:,.0f} kB"
 
 
 def measure(work: Callable[[], object], runs: int, warm: int = 1) -> float:
@@ -399,12 +409,12 @@ json.dumps({
 def in_pyodide() -> Iterator[Row]:
     """The browser's Python, under Node."""
     from build_tools import pack
-    from tests import pyodide
+    from build_tools.pack import node
 
     with tempfile.TemporaryDirectory() as folder:
-        boot = pyodide.options(pack.make(ROOT, ROOT / ".cache"), Path(folder))
-        yield Row("boot, import and exit", measure(lambda: pyodide.run("'0'", boot), 5), 5)
-        seconds = pyodide.run(IN_PYODIDE, boot)
+        boot = node.options(pack.make(ROOT, ROOT / ".cache"), Path(folder))
+        yield Row("boot, import and exit", measure(lambda: node.run("'0'", boot), 5), 5)
+        seconds = node.run(IN_PYODIDE, boot)
     yield Row("DeepSeek-V3: inventory and count", seconds["count"], 51, target=0.010)
     yield Row("all quantities, new cards", seconds["quantities"], 21, target=0.060)
     yield Row("ring stepper: a frame, n = 4", seconds["frame"], 51)
@@ -531,7 +541,30 @@ def in_browser() -> Iterator[Row]:
         server.shutdown()
 
 
+def boot() -> Iterator[Row]:
+    """From intent to the first frame that Python rendered, against other ways to have Python."""
+    from tests import boot_bench
+
+    yield from boot_bench.rows(Row)
+
+
+def page() -> Iterator[Row]:
+    """What is fetched, and what the main thread has to bear."""
+    from tests import page_bench
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = (sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder)
+        subprocess.run(command, cwd=ROOT, env=QUIET, check=True)
+        for what, sent, limit in page_bench.bytes_sent(Path(folder)):
+            yield Row(what, sent, 1, target=limit or None, sent=True)
+        for what, seconds, runs in page_bench.main_thread(Path(folder)):
+            limit = 0.1 if what.startswith("first") else 0.05
+            yield Row(what, max(seconds, 1e-4), runs, target=limit)
+
+
 SECTIONS = {
+    "boot": boot,
+    "page": page,
     "core": core,
     "widgets": frames,
     "pyodide": in_pyodide,
@@ -549,21 +582,39 @@ def main() -> None:
         "cores": os.process_cpu_count(),
     }
     print("bench: " + ", ".join(f"{key} {value}" for key, value in machine.items()))
+    before = _last()
     results: dict[str, list[Row]] = {}
-    for name, section in SECTIONS.items():
+    for name in sys.argv[1:] or SECTIONS:
         print(f"\n{name}")
         results[name] = []
-        for row in section():
+        for row in SECTIONS[name]():
             results[name].append(row)
+            amount = _kb(row.seconds) if row.sent else _ms(row.seconds)
             times = f"{row.of:>6} of {row.runs:>3}"
-            print(f"  {row.what:<44}{_ms(row.seconds):>10}  {times}  {row.verdict}".rstrip())
+            was = before.get((name, row.what, row.of, row.baseline))
+            then = f"{row.seconds / was - 1:+6.0%}" if was else " " * 6
+            line = f"  {row.what:<44}{amount:>10}  {times}  {then}  {row.verdict}"
+            print(line.rstrip())
             sys.stdout.flush()
+    kept = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     written = {name: [asdict(row) for row in rows] for name, rows in results.items()}
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(
-        json.dumps({"machine": machine} | written, ensure_ascii=False, indent=2) + "\n"
+        json.dumps(kept | {"machine": machine} | written, ensure_ascii=False, indent=2) + "\n"
     )
-    print(f"\nbench: written to {RESULT.relative_to(ROOT)}")
+    print(f"\nbench: written to {RESULT.relative_to(ROOT)}; +n% is against what was there before")
+
+
+def _last() -> dict[tuple[str, str, str, str | None], float]:
+    """What every row came to the last time."""
+    if not RESULT.exists():
+        return {}
+    return {
+        (name, row["what"], row["of"], row["baseline"]): row["seconds"]
+        for name, rows in json.loads(RESULT.read_text()).items()
+        if name != "machine"
+        for row in rows
+    }
 
 
 if __name__ == "__main__":

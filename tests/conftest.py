@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from build_tools import pack
-from tests import pyodide
+from build_tools.pack import node
 
 # How long an example takes is a matter for `make bench`, not for a busy machine.
 settings.register_profile("project", deadline=None)
@@ -51,4 +51,4 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def browser_python(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """How the browser's Python boots, with the core that the site ships."""
-    return pyodide.options(pack.make(ROOT, ROOT / ".cache"), tmp_path_factory.mktemp("pyodide"))
+    return node.options(pack.make(ROOT, ROOT / ".cache"), tmp_path_factory.mktemp("pyodide"))

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, ModuleLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 _INDEX = re.compile(r"_(\w+)")
@@ -19,9 +19,12 @@ def math(formula: str) -> Markup:
 
 @cache
 def environment() -> Environment:
-    """Escaping on, undefined names are errors, templates beside the code."""
+    """Escaping on, undefined names are errors, templates beside the code; in the browser's wheel
+    they have been compiled when it was built."""
+    here = Path(__file__).parent
+    compiled = here / "compiled"
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        loader=ModuleLoader(compiled) if compiled.is_dir() else FileSystemLoader(here),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -2,8 +2,8 @@
 
 Two folders, each under a name made of its content, so that they may be cached for ever:
 
-* ``runtime-<hash>``: Pyodide, its standard library compiled, Jinja2 and MarkupSafe as pure
-  compiled wheels. Changes when a version does.
+* ``runtime-<hash>``: Pyodide, what is needed of its standard library (``library.txt``),
+  compiled, Jinja2 and MarkupSafe as pure compiled wheels. Changes when a version does.
 * ``core-<hash>``: the wheel of ``py_core`` and ``widgets`` with the data of ``docs/data``, and
   ``pyodide-lock.json``, which names all wheels with their SHA-256. Changes with every edit.
 
@@ -14,6 +14,7 @@ Two folders, each under a name made of its content, so that they may be cached f
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import sys
@@ -27,7 +28,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from build_tools.pack import archives
+from build_tools.pack import archives, library
 from build_tools.pack.archives import PackError
 from build_tools.pack.cache import digest, files_of, made
 
@@ -38,6 +39,7 @@ PYODIDE = "node_modules/pyodide"
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm")
 LIBRARY = "python_stdlib.zip"
 LOCK = "pyodide-lock.json"
+SUMS = "sums.json"
 CORE = "py-core"
 DEPENDS = {CORE: ["jinja2"], "jinja2": ["markupsafe"], "markupsafe": []}
 IMPORTS = {CORE: ["py_core", "widgets"]}  # the others: their own name
@@ -61,20 +63,25 @@ def make(root: Path, cache: Path) -> Packs:
     return Packs(runtime, core_pack(root, cache, runtime))
 
 
-def runtime_pack(root: Path, cache: Path) -> Path:
-    """The folder ``cache/pack/runtime-<hash>`` for the installed Pyodide and Jinja2."""
+def runtime_pack(root: Path, cache: Path, *, whole: bool = False) -> Path:
+    """The folder ``cache/pack/runtime-<hash>`` for the installed Pyodide and Jinja2; ``whole``
+    with all of the standard library."""
     pyodide = root / PYODIDE
+    keep = None if whole else library.kept()
 
     def fill(folder: Path) -> None:
         _require_python(_info(root))
         for name in PYODIDE_FILES:
             shutil.copyfile(pyodide / name, folder / name)
-        archives.compiled_library(pyodide / LIBRARY, folder / LIBRARY)
+        archives.compiled_library(pyodide / LIBRARY, folder / LIBRARY, keep)
         for name in TEMPLATES:
             with TemporaryDirectory() as temporary:
-                archives.compiled_wheel(archives.installed_wheel(name, Path(temporary)), folder)
+                pure = archives.installed_wheel(name, Path(temporary))
+                archives.compiled_wheel(pure, folder, lean=True)
+        _write_sums(folder)
 
-    return made(cache / "pack", "runtime", [*_tools(), *_versions(TEMPLATES), *_npm(pyodide)], fill)
+    inputs = [*_tools(), *_versions(TEMPLATES), *_npm(pyodide)]
+    return made(cache / "pack", "whole" if whole else "runtime", inputs, fill)
 
 
 def core_pack(root: Path, cache: Path, runtime: Path) -> Path:
@@ -87,8 +94,10 @@ def core_pack(root: Path, cache: Path, runtime: Path) -> Path:
             for name, content in staged.items():
                 (stage / name).parent.mkdir(parents=True, exist_ok=True)
                 (stage / name).write_bytes(content)
+            archives.compiled_templates(stage, "widgets")
             pure = archives.built_wheel(stage, Path(temporary))
             _write_lock(_info(root), runtime, archives.compiled_wheel(pure, folder))
+        _write_sums(folder)
 
     contents = (part for pair in staged.items() for part in pair)
     return made(cache / "pack", "core", [*_tools(), runtime.name, *contents], fill)
@@ -98,19 +107,21 @@ def boot(packs: Packs, base: str = "../py/") -> dict[str, Any]:
     """What a page needs to start Python, ready for JSON.
 
     Paths are relative to some file of the site; ``base`` leads from there to ``assets/py/``
-    (as it stands: from another folder of ``assets/``). ``loadPyodide`` wants them absolute.
-    ``sizes`` has the bytes of every file that a boot fetches.
+    (as it stands: from another folder of ``assets/``). ``files`` has all that a boot fetches:
+    bytes, bytes on the wire from a host that compresses with gzip, and SHA-256. ``info`` is
+    what Pyodide wants to read in a lock file.
     """
-    runtime, core = f"{base}{packs.runtime.name}/", f"{base}{packs.core.name}/"
-    files = {runtime: files_of(packs.runtime), core: files_of(packs.core)}
+    folders = {f"{base}{folder.name}/": folder for folder in (packs.runtime, packs.core)}
+    files = {
+        f"{at}{name}": sums
+        for at, folder in folders.items()
+        for name, sums in json.loads((folder / SUMS).read_bytes()).items()
+    }
     return {
-        "pyodide": f"{runtime}pyodide.mjs",
-        "indexURL": runtime,
-        "stdLibURL": f"{runtime}{LIBRARY}",
-        "lockFileURL": f"{core}{LOCK}",
-        "packageBaseUrl": core,
-        "packages": [CORE],
-        "sizes": {f"{at}{file.name}": file.stat().st_size for at in files for file in files[at]},
+        "index": next(iter(folders)),
+        "info": json.loads((packs.core / LOCK).read_bytes())["info"],
+        "files": files,
+        "wheels": [name for name in files if name.endswith(".whl")],
     }
 
 
@@ -127,7 +138,9 @@ def publish(packs: Packs, site_dir: Path) -> dict[str, Any]:
 
 def _tools() -> Iterator[str]:
     """This code, its tools and this Python."""
-    yield digest(file.read_bytes() for file in files_of(HERE) if file.suffix in {".py", ".toml"})
+    yield digest(
+        file.read_bytes() for file in files_of(HERE) if file.suffix in {".py", ".toml", ".txt"}
+    )
     yield from _versions(TOOLS)
     yield from (sys.version, zlib.ZLIB_RUNTIME_VERSION)
 
@@ -178,14 +191,28 @@ def _staged(root: Path) -> Iterator[tuple[str, bytes]]:
     for file in (*files_of(root / "py_core"), *files_of(root / "widgets")):
         name = file.relative_to(root)
         elsewhere = name.parts[:2] in {("widgets", "runtime"), ("py_core", "data")}
-        left_over = name.name.endswith(("~", ".swp", ".pyc")) or any(
+        unread = name.name.endswith(("~", ".swp", ".pyc", ".css")) or any(
             part.startswith(".") for part in name.parts
         )
-        if not (elsewhere or left_over):
+        if not (elsewhere or unread):
             yield name.as_posix(), file.read_bytes()
     data = root / "docs" / "data"
     for file in (*data.glob("*.json"), *data.glob("models/*.json")):
         yield f"py_core/data/{file.relative_to(data).as_posix()}", file.read_bytes()
+
+
+def _write_sums(folder: Path) -> None:
+    """Note of every file that a boot fetches how to check it, and how much there is to wait for."""
+    contents = {file.name: file.read_bytes() for file in files_of(folder) if file.name != LOCK}
+    sums = {
+        name: {
+            "size": len(content),
+            "wire": len(gzip.compress(content, 6)),
+            "sha256": sha256(content).hexdigest(),
+        }
+        for name, content in contents.items()
+    }
+    (folder / SUMS).write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
 
 
 def _write_lock(info: dict[str, Any], runtime: Path, core: Path) -> None:

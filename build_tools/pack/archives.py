@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Container, Sequence
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,28 +51,99 @@ def installed_wheel(name: str, target: Path) -> Path:
     return _packed(folder, PURE, target)
 
 
-def compiled_wheel(wheel: Path, target: Path) -> Path:
-    """Write a copy of a pure ``wheel``, every module compiled, into the folder ``target``."""
+def compiled_wheel(wheel: Path, target: Path, *, lean: bool = False) -> Path:
+    """Write a copy of a pure ``wheel``, every module compiled, into the folder ``target``.
+
+    ``lean`` leaves out docstrings, assertions and where in the source things stand.
+    """
     with TemporaryDirectory() as temporary:
-        shutil.copy(wheel, temporary)
-        _run("pyodide_cli", "py-compile", "--silent", temporary)
-        # RECORD and WHEEL still speak of the sources: unpack, mend, pack again.
-        folder = Path(temporary, "unpacked")
-        with zipfile.ZipFile(_only_wheel(Path(temporary))) as archive:
+        folder = _compiled(Path(shutil.copy(wheel, temporary)), lean)
+        # RECORD and WHEEL still speak of the sources.
+        packed = _packed(folder, COMPILED, Path(temporary))
+        with zipfile.ZipFile(packed) as archive:
             archive.extractall(folder)
-        return target / _packed(folder, COMPILED, target).name
+        _store(folder, target / packed.name)
+        return target / packed.name
 
 
-def compiled_library(source: Path, target: Path) -> None:
-    """Write Pyodide's ``python_stdlib.zip``, every module compiled, to the file ``target``."""
+def compiled_library(source: Path, target: Path, keep: Container[str] | None = None) -> None:
+    """Write Pyodide's ``python_stdlib.zip``, its modules compiled and lean, to the file
+    ``target``; of its files (``json/decoder.py``) only those in ``keep``."""
     with TemporaryDirectory() as temporary:
-        copy = shutil.copy(source, temporary)
-        _run("pyodide_cli", "py-compile", "--silent", "--compression-level", "0", copy)
-        with zipfile.ZipFile(copy) as old, zipfile.ZipFile(target, "w") as new:
-            for name in sorted(old.namelist()):
-                entry = zipfile.ZipInfo(name, EPOCH)
-                entry.external_attr = (0o40755 if name.endswith("/") else 0o100644) << 16
-                new.writestr(entry, old.read(name), zipfile.ZIP_DEFLATED, compresslevel=9)
+        trimmed = Path(temporary, source.name)
+        with zipfile.ZipFile(source) as old, zipfile.ZipFile(trimmed, "w") as new:
+            for name in old.namelist():
+                if keep is None or name in keep:
+                    new.writestr(name, old.read(name))
+        _store(_compiled(trimmed, lean=True), target)
+
+
+def compiled_templates(project: Path, package: str) -> None:
+    """Turn the Jinja templates of ``package``, a folder of ``project``, into Python modules in
+    its folder ``compiled``, with the package's own environment; readers' browsers need not do it.
+    """
+    if not (project / package / "environment.py").is_file():
+        return
+    code = (
+        f"from {package}.environment import environment as made\n"
+        f"made().compile_templates('{package}/compiled', ['html'], zip=None, ignore_errors=False)"
+    )
+    _python(["-c", code], project)
+    for template in (project / package).rglob("*.html"):
+        template.unlink()
+
+
+# Of a library's bytecode most bytes on the wire are positions in the source: they hardly compress.
+# So all that a function does stands on its first line; in our own code positions are as they are.
+# (The format: cpython/InternalDocs/code_objects.md, "Format of the locations table"; here runs of
+# eight instructions, on the same line as the one before, without columns.)
+STRIP = """
+import marshal, sys
+from pathlib import Path
+
+def on_first_line(units):
+    runs = [8] * (units // 8) + [units % 8] * (units % 8 > 0)
+    return bytes(byte for run in runs for byte in (0x80 | 13 << 3 | run - 1, 0))
+
+def stripped(code):
+    inner = (stripped(c) if hasattr(c, "co_code") else c for c in code.co_consts)
+    table = on_first_line(len(code.co_code) // 2)
+    return code.replace(co_linetable=table, co_consts=tuple(inner))
+
+for file in sorted(Path(sys.argv[1]).rglob("*.pyc")):
+    content = file.read_bytes()
+    file.write_bytes(content[:16] + marshal.dumps(stripped(marshal.loads(content[16:]))))
+"""
+
+
+def _compiled(archive: Path, lean: bool) -> Path:
+    """A folder beside ``archive`` with all that is in it, its modules compiled."""
+    folder = archive.parent / "unpacked"
+    _run("pyodide_cli", "py-compile", "--silent", "--compression-level", "0", archive, lean=lean)
+    (compiled,) = (file for file in archive.parent.iterdir() if file.is_file())
+    with zipfile.ZipFile(compiled) as opened:
+        opened.extractall(folder)
+    compiled.unlink()
+    if lean:
+        _python(["-c", STRIP, folder])
+    return folder
+
+
+def _store(folder: Path, target: Path) -> None:
+    """Pack a folder as a zip archive whose entries are stored, like files beside each other.
+
+    The host compresses it as a whole, which is smaller, and nobody needs to inflate it twice.
+    """
+    files = sorted((file for file in folder.rglob("*") if file.is_file()), key=_alike)
+    with zipfile.ZipFile(target, "w") as new:
+        for file in files:
+            entry = zipfile.ZipInfo(file.relative_to(folder).as_posix(), EPOCH)
+            entry.external_attr = 0o100644 << 16
+            new.writestr(entry, file.read_bytes(), zipfile.ZIP_STORED)
+
+
+def _alike(file: Path) -> tuple[str, str]:
+    return file.suffix, file.as_posix()
 
 
 def _packed(folder: Path, tag: str, target: Path) -> Path:
@@ -92,21 +164,29 @@ def _only_wheel(folder: Path) -> Path:
     return wheel
 
 
-def _run(module: str, *arguments: str | Path) -> None:
-    """``python -m module arguments``, free of what else is set or loaded here.
+def _run(module: str, *arguments: str | Path, lean: bool = False) -> None:
+    """``python -m module arguments``, free of what else is set or loaded here; ``lean`` as
+    ``python -OO``, which goes for what it compiles.
 
     SOURCE_DATE_EPOCH is one time for all commits, so unchanged sources give unchanged bytes;
     it also has the sources' hashes put into ``.pyc`` files instead of the sources' times.
     """
+    _python(["-P", *(["-OO"] if lean else []), "-m", module, *arguments])
+
+
+def _python(arguments: Sequence[str | Path], cwd: Path | None = None) -> None:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     env |= {"SOURCE_DATE_EPOCH": EPOCH_SECONDS, "PYTHONHASHSEED": "0"}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-P", "-m", module, *arguments],
+        [sys.executable, *arguments],
         env=env,
+        cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise PackError(f"`python -m {module}` failed while packing:\n{done.stdout.strip()}")
+        command = " ".join(map(str, ["python", *arguments]))
+        raise PackError(f"`{command}` failed while packing:\n{done.stdout.strip()}")

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 import widgets
 from tests.browser.axe import violations
 from tests.browser.conftest import Lesson, Watch
-from tests.browser.reader import LESSON, RELEASE, SLIDE
+from tests.browser.reader import LESSON, RELEASE, SLIDE, until
 from widgets.overlap.setting import FIELDS
 from widgets.overlap.widget import TOKENS, walk
 from widgets.state import parse
@@ -537,7 +537,7 @@ def test_no_rule_of_accessibility_is_broken(
 def test_frames_of_the_build_are_the_browsers(lesson: Lesson) -> None:
     """59, 61."""
     page = ready(lesson("?overlap.guess=skip"))
-    shipped = page.evaluate("lessonFrames.overlap")
+    shipped = until(page, "lessonFrames.overlap")
     assert sorted(shipped.values()) == sorted(
         widgets.render("overlap", q, base="../") for q in walk()
     )

@@ -115,7 +115,7 @@ def fixture(page: Page, origin: str, query: str = "") -> None:
     )
     scripts = [json.dumps(frames).join(("lessonFrames = ", ";")), READY]
     scripts += [(ROOT / s).read_text() for s in SCRIPTS if "python" not in s]
-    body = element.split("<script")[0] + "".join(f"<script>{s}</script>" for s in scripts)
+    body = element + "".join(f"<script>{s}</script>" for s in scripts)
     head = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
     page.route(
         f"{origin}/page.html*",

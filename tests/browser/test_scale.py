@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import widgets
 from py_core import evaluate, parse_scenario
 from tests.browser.conftest import Watch
-from tests.browser.reader import LESSON
+from tests.browser.reader import LESSON, until
 from widgets import frame
 from widgets.scale.widget import walk
 
@@ -154,8 +154,8 @@ def with_a_second_panel(page: Page) -> None:
             SECOND,
             "../",
             runtime[1],
-            "no-frames.js",
-        ).partition("<script")[0]
+            "",
+        )
         route.fulfill(
             response=lesson, body=lesson.text().replace("</article>", f"{copy}</article>")
         )
@@ -177,7 +177,7 @@ def test_two_copies_keep_apart(page: Page, origin: str) -> None:
 
 def test_built_frames_are_the_browsers_frames(page: Page, origin: str) -> None:
     skipped(page, origin)
-    shipped = page.evaluate("lessonFrames.scale")
+    shipped = until(page, "lessonFrames.scale")
     assert sorted(shipped.values()) == sorted(
         widgets.render("scale", q, base="../") for q in walk()
     )

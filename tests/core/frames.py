@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import widgets
-from tests import pyodide
+from build_tools.pack import node
 
 
 def full(html: str) -> dict[str, str]:
@@ -35,4 +35,4 @@ def same_in_pyodide(name: str, more: list[str], boot: dict[str, Any]) -> None:
     """The widget's walk and ``more`` queries give the same bytes in the browser's Python."""
     queries = [*widgets.widget(name).walk(), *more]
     code = f"import json, widgets; json.dumps([widgets.render({name!r}, q) for q in {queries!r}])"
-    assert pyodide.run(code, boot) == [widgets.render(name, query) for query in queries]
+    assert node.run(code, boot) == [widgets.render(name, query) for query in queries]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import marshal
 import os
 import subprocess
 import sys
@@ -12,18 +13,17 @@ import zipfile
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
 from build_tools import pack
-from build_tools.pack import archives, cache
-from tests import pyodide
+from build_tools.pack import archives, cache, library, node
 
 ROOT = Path(__file__).resolve().parents[2]
 
 IN_PYODIDE = """
 import json, sys
-from importlib import metadata
 from pathlib import Path
 import jinja2, markupsafe, py_core, widgets
 template = jinja2.Environment(autoescape=True).from_string("{{ a }} {{ '%.1f' | format(n) }}")
@@ -31,7 +31,6 @@ json.dumps({
     "html": template.render(a="<一张卡>", n=2.25),
     "files": [module.__spec__.origin for module in (json, jinja2, markupsafe, py_core, widgets)],
     "data": sorted(path.name for path in Path(py_core.__spec__.origin).parent.glob("data/*.json")),
-    "version": metadata.version("py-core"),
     "python": list(sys.version_info[:2]),
 })
 """
@@ -119,7 +118,6 @@ def test_the_core_wheel_holds_core_widgets_and_data_only(packs: pack.Packs) -> N
             "py_core/data/models/tiny.json",
             "widgets/__init__.pyc",
             "widgets/ring/template.html",
-            "widgets/ring/style.css",
             *(f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")),
         }
 
@@ -148,16 +146,77 @@ def test_wheels_are_pure_compiled_and_truly_recorded(packs: pack.Packs, name: st
             assert sum_ == f"sha256={digest}"
 
 
-def test_the_library_is_whole_and_compiled(packs: pack.Packs) -> None:
-    with (
-        zipfile.ZipFile(ROOT / "node_modules/pyodide/python_stdlib.zip") as stock,
-        zipfile.ZipFile(packs.runtime / "python_stdlib.zip") as ours,
-    ):
-        assert ours.namelist() == sorted(
-            name + "c" if name.endswith(".py") else name for name in stock.namelist()
-        )
+def test_the_library_is_what_the_list_says_compiled(packs: pack.Packs) -> None:
+    with zipfile.ZipFile(packs.runtime / "python_stdlib.zip") as ours:
+        assert set(ours.namelist()) == {name + "c" for name in library.kept()}
         # Flags 0b11: to be checked by the source's hash, not by its time.
         assert ours.read("json/__init__.pyc")[4:8] == b"\x03\x00\x00\x00"
+        code = marshal.loads(ours.read("json/decoder.pyc")[16:])
+    assert code.co_consts[0] != "Implementation of JSONDecoder\n"  # no docstrings, and
+    (scan,) = (c for c in code.co_consts if getattr(c, "co_name", "") == "JSONDecoder")
+    assert {line for _, _, line in scan.co_lines()} == {scan.co_firstlineno}  # no lines within
+
+
+def test_sums_are_those_of_the_files(packs: pack.Packs) -> None:
+    lock = json.loads((packs.core / "pyodide-lock.json").read_bytes())
+    for folder in (packs.runtime, packs.core):
+        sums = json.loads((folder / "sums.json").read_bytes())
+        assert set(sums) == {f.name for f in folder.iterdir()} - {"sums.json", "pyodide-lock.json"}
+        for name, sum_ in sums.items():
+            content = (folder / name).read_bytes()
+            assert (sum_["size"], sum_["sha256"]) == (len(content), sha256(content).hexdigest())
+            assert len(content) > sum_["wire"] > 0
+            if name.endswith(".whl"):
+                package = name.split("-")[0].replace("_", "-")
+                assert lock["packages"][package]["sha256"] == sum_["sha256"]
+
+
+def test_a_wheel_is_stored_as_the_worker_unpacks_it(packs: pack.Packs) -> None:
+    """worker.mjs inflates nothing and looks for the directory at the very end."""
+    for wheel in wheels(packs).values():
+        with zipfile.ZipFile(wheel) as archive:
+            assert archive.comment == b""
+            assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+def test_templates_are_compiled_when_the_wheel_is_built(store: Path) -> None:
+    with zipfile.ZipFile(wheels(pack.make(ROOT, store))["py_core"]) as archive:
+        names = archive.namelist()
+    templates = list((ROOT / "widgets").rglob("*.html"))
+    assert len([n for n in names if n.startswith("widgets/compiled/tmpl_")]) == len(templates)
+    assert not [name for name in names if name.endswith((".html", ".css"))]
+
+
+# -- what of the standard library is in it ---------------------------------------------------
+
+
+def test_a_tour_misses_nothing(browser_python: dict[str, Any]) -> None:
+    """Every widget and every error path, with no more of the library than is shipped."""
+    told = node.run(library.TOUR.read_text(encoding="utf-8"), browser_python)
+    assert told["missing"] == [], "not in build_tools/pack/library.txt: run `make library`"
+    unused = sorted(library.kept() - set(told["seen"]))
+    assert unused == [], "in build_tools/pack/library.txt for nothing: run `make library`"
+
+
+def test_a_module_that_is_missing_is_named(tmp_path: Path) -> None:
+    """The tour can fail: with one module less it says which."""
+    packs = pack.make(ROOT, ROOT / ".cache")
+    boot = node.options(packs, tmp_path)
+    file = Path(boot["index"], "python_stdlib.zip")
+    with zipfile.ZipFile(file) as old:
+        kept = {name: old.read(name) for name in old.namelist() if name != "difflib.pyc"}
+    with zipfile.ZipFile(file, "w") as new:
+        for name, content in kept.items():
+            new.writestr(name, content)
+    told = node.run(
+        "import json, sys\n"
+        "from importlib import import_module\n"
+        "try: import_module('widgets')\n"
+        "except ModuleNotFoundError as error: said = error.name\n"
+        "json.dumps(said)",
+        boot,
+    )
+    assert told == "difflib"
 
 
 # -- when it is made -------------------------------------------------------------------------
@@ -313,27 +372,25 @@ def test_code_that_does_not_compile_stops_the_build(root: Path, store: Path) -> 
 def test_publish_says_where_everything_is(packs: pack.Packs, tmp_path: Path) -> None:
     site = tmp_path / "site"
     boot = pack.publish(packs, site)
-    assert boot["packages"] == ["py-core"]
-    for key in ("pyodide", "stdLibURL", "lockFileURL"):
-        assert (site / boot[key]).is_file()
-    for key in ("indexURL", "packageBaseUrl"):
-        assert boot[key].endswith("/")
-        assert (site / boot[key]).is_dir()
-    files = cache.files_of(site)
-    assert boot["sizes"] == {f.relative_to(site).as_posix(): f.stat().st_size for f in files}
+    assert boot["index"].endswith("/")
+    assert (site / boot["index"] / "pyodide.mjs").is_file()
+    files = [f for f in cache.files_of(site) if f.name not in ("sums.json", "pyodide-lock.json")]
+    sizes = {name: sums["size"] for name, sums in boot["files"].items()}
+    assert sizes == {f.relative_to(site).as_posix(): f.stat().st_size for f in files}
+    assert {Path(wheel).name for wheel in boot["wheels"]} == {w.name for w in wheels(packs).values()}
     assert pack.publish(packs, site) == boot  # again, over the old one
-    assert pack.boot(packs, "../py/")["indexURL"] == f"../py/{packs.runtime.name}/"
+    assert pack.boot(packs, "../py/")["index"] == f"../py/{packs.runtime.name}/"
 
 
 def test_a_damaged_site_does_not_reach_the_cache(packs: pack.Packs, tmp_path: Path) -> None:
-    library = tmp_path / pack.publish(packs, tmp_path)["stdLibURL"]
-    library.write_bytes(b"")
+    published = tmp_path / pack.publish(packs, tmp_path)["index"] / "python_stdlib.zip"
+    published.write_bytes(b"")
     assert (packs.runtime / "python_stdlib.zip").stat().st_size
 
 
 def test_pyodide_boots_from_the_real_pack(store: Path, tmp_path: Path) -> None:
     packs = pack.make(ROOT, store)
-    said = pyodide.run(IN_PYODIDE, pyodide.options(packs, tmp_path))
+    said = node.run(IN_PYODIDE, node.options(packs, tmp_path))
     assert said["html"] == "&lt;一张卡&gt; 2.2"
     assert all(file.endswith(".pyc") for file in said["files"])
     assert said["data"] == sorted(path.name for path in (ROOT / "docs/data").glob("*.json"))

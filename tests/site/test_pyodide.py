@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests import pyodide
+from build_tools.pack import node
 
 # Runs in both Pythons: every quantity and claim of several Scenarios, as text.
 EVERYTHING = """
@@ -64,13 +64,13 @@ def here(code: str) -> Any:
 
 
 def test_every_quantity_and_claim_is_the_same(browser_python: dict[str, Any]) -> None:
-    built, browser = here(EVERYTHING), pyodide.run(EVERYTHING, browser_python)
+    built, browser = here(EVERYTHING), node.run(EVERYTHING, browser_python)
     assert len(built[0]) > 300
     assert browser == built
 
 
 def test_bad_configs_are_refused_and_python_lives_on(browser_python: dict[str, Any]) -> None:
-    answers, slowest = pyodide.run(BAD_CONFIGS, browser_python)
+    answers, slowest = node.run(BAD_CONFIGS, browser_python)
     assert all(answer["error"]["says"] for answer in answers.values())
     assert answers["unknown"]["error"]["field"] == "/model_type"
     assert slowest < 10  # nothing hangs; how fast it is stands in `make bench`

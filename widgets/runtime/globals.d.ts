@@ -2,11 +2,13 @@
 
 interface LessonPython extends EventTarget {
   stage: "idle" | "loading" | "ready" | "failed";
-  /** Why it failed; "file" for a page that was opened from the file system. */
+  /** Why it failed, in a word that status.js explains; "file": a page opened from the file system. */
   reason: string;
-  /** Bytes fetched so far, and in all. */
-  loaded: number;
-  total: number;
+  /** The name of the file it failed at, if it did at one. */
+  file: string;
+  /** Bytes that came over the wire so far, and in all. */
+  readonly loaded: number;
+  readonly total: number;
   boot(): void;
   ask(request: object): Promise<any>;
 }
@@ -21,8 +23,8 @@ interface LessonPlayer {
 }
 
 interface LessonStatus {
-  show(): void;
-  say(word?: "error" | "copied" | "data" | "copyFailed"): void;
+  show(answered?: boolean): void;
+  refuse(why?: string): void;
   announce(frame: HTMLElement, onlyNotices: boolean, ticks: string[]): void;
   copy(text: string, done: "copied" | "data"): Promise<void>;
 }
@@ -72,6 +74,11 @@ declare var lessonKeyboard: (
   player: LessonPlayer,
   signal: AbortSignal,
 ) => void;
+declare var lessonIntent: (
+  widget: HTMLElement,
+  python: LessonPython,
+  signal: AbortSignal,
+) => void;
 declare var lessonStatus: (
   widget: HTMLElement,
   python: LessonPython,
@@ -85,6 +92,8 @@ declare var lessonTasks: (name: string, frame: HTMLElement) => string[];
 declare var lessonPython: (manifestURL: string) => LessonPython;
 /** The panel for the reader's own model, as HTML; only on lesson pages. */
 declare var lessonYours: string | undefined;
+/** Fetches a widget's prerendered frames when it is near, or as soon as the answer is called. */
+declare var lessonFramesOf: (widget: HTMLElement, signal: AbortSignal) => () => Promise<void>;
 declare var lessonFrames: Record<string, Record<string, string>>;
 declare var Idiomorph: {
   morph(
@@ -93,3 +102,12 @@ declare var Idiomorph: {
     options: { morphStyle: string; restoreFocus: boolean; callbacks: object },
   ): void;
 };
+/** What some browsers tell of the line. */
+interface Navigator {
+  readonly connection?: {
+    readonly saveData: boolean;
+    readonly effectiveType: string;
+    readonly downlink: number;
+    readonly type?: string;
+  };
+}

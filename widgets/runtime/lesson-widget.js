@@ -17,7 +17,7 @@
    * @property {boolean} pushed whether undo knows of it
    */
 
-  const frames = (globalThis.lessonFrames ??= {});
+  const frames = globalThis.lessonFrames;
   const { sorted, asksFor, held, slidTo, within, toAddress } = globalThis.lessonQueries;
 
   class LessonWidget extends HTMLElement {
@@ -27,6 +27,8 @@
     #player = /** @type {any} */ (undefined); // from when the widget is in a page, as #status
     /** @type {LessonStatus} */
     #status = /** @type {any} */ (undefined);
+    /** Fetches the prerendered frames. @type {() => Promise<void>} */
+    #frames = async () => {};
     #initial = "";
     /** The query that was asked for last, shown or still on its way. */
     #wanted = "";
@@ -55,10 +57,8 @@
       on("change", ({ target }) => target.type === "range" && this.#released(target));
       on("click", (event) => this.#clicked(event));
       on("pointerdown", ({ target }) => target.closest("button:not(.q), a[href]") && this.#press());
-      for (const intent of ["pointerenter", "focusin", "touchstart"]) {
-        const boot = () => this.#python.stage === "idle" && this.#python.boot();
-        this.addEventListener(intent, boot, { signal, passive: true, once: true });
-      }
+      globalThis.lessonIntent(this, this.#python, signal);
+      this.#frames = globalThis.lessonFramesOf(this, signal);
       this.#status = globalThis.lessonStatus(this, this.#python, signal);
       this.#player = globalThis.lessonPlayer(this, signal, () => this.#announce());
       globalThis.lessonKeyboard(this, this.#player, signal);
@@ -207,6 +207,7 @@
           this.#status.copy(this.#frame.querySelector("[data-copy]")?.textContent ?? "", "data");
           break;
         case "retry":
+          if (this.#python.reason === "outdated") return location.reload();
           this.#python.boot();
           if (this.#unanswered) this.#go(this.#unanswered.query, this.#unanswered);
           break;
@@ -244,6 +245,8 @@
       this.#slide = slide;
       this.#wanted = query;
       this.#undo.ask(undone);
+      if (!frames[this.id]) await this.#frames();
+      if (mine !== this.#latest) return;
       const html = frames[this.id]?.[query] ?? (await this.#ask(query, linked, mine));
       if (this.#pressed) await this.#pressed;
       if (mine !== this.#latest || html === undefined) return;
@@ -259,7 +262,7 @@
         : this.#configuration(former) !== this.#configuration(this.#shown);
       this.#undo.settle(changed && !undone && !linked && !slide?.pushed ? former : undefined);
       if (changed && slide) slide.pushed = true;
-      this.#status.show();
+      this.#status.show(true);
       this.dispatchEvent(new CustomEvent("framed", { bubbles: true }));
       this.#player.shown();
       this.#ticked.push(...globalThis.lessonTasks(this.id, this.#frame));
@@ -293,8 +296,8 @@
           base: this.getAttribute("base"),
         });
         return reply.html;
-      } catch {
-        if (mine === this.#latest) this.#refused();
+      } catch (error) {
+        if (mine === this.#latest) this.#refused(/** @type {any} */ (error).kind);
         return undefined;
       } finally {
         if (mine === this.#latest) this.#rest();
@@ -306,13 +309,14 @@
       this.toggleAttribute("busy", false);
     }
 
-    #refused() {
+    /** @param {string} [why] */
+    #refused(why) {
       this.#unanswered = { query: this.#wanted, undone: this.#undo.pending };
       this.#player.stop();
       this.#slide = undefined;
       this.#wanted = this.#shown;
       this.#undo.ask(0);
-      if (this.#python.stage !== "failed") this.#status.say("error");
+      if (this.#python.stage !== "failed") this.#status.refuse(why);
       lessonView.show(this.#view, this.#frame.outerHTML); // the controls go back to what is shown
     }
 

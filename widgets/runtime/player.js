@@ -136,7 +136,10 @@
       this.#chosen = this.#speed?.value ?? null;
       try {
         localStorage.setItem(SPEED, this.#chosen ?? "");
-      } catch {} // a reader who forbids storage still chooses the speed of this visit
+      } catch {
+        // A reader who forbids storage still chooses the speed of this visit.
+        this.#widget.dispatchEvent(new Event("unsaved"));
+      }
       if (this.playing && !this.#waiting) this.#schedule();
     }
 

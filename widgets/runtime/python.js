@@ -4,33 +4,51 @@
 
 (() => {
   const SILENCE = 30_000; // ms without a sign of life before a boot counts as failed
-  const ANSWER_LIMIT = 10_000;
+  const ANSWER_LIMIT = 10_000; // ms that one answer may take
+  const MANIFEST = /python\.[0-9a-f]{12}\.json/;
 
   /**
-   * @typedef {"idle" | "loading" | "ready" | "failed"} Stage
-   * @typedef {{worker: string, pyodide: string, indexURL: string, lockFileURL: string, stdLibURL: string, packageBaseUrl: string, packages: string[], sizes: Record<string, number>}} Manifest
-   * @typedef {{resolve: (reply: any) => void, reject: (error: Error) => void, request: string, timer: number}} Waiting
+   * @typedef {import("./worker.mjs").Sums} Sums
+   * @typedef {LessonPython["stage"]} Stage
+   * @typedef {{worker: string, index: string, info: object, files: Record<string, Sums>, wheels: string[]}} Manifest
+   * @typedef {{resolve: (reply: any) => void, reject: (error: Error) => void, request: string}} Waiting
    */
 
   class Python extends EventTarget {
     /** @type {Stage} */
     stage = "idle";
     reason = "";
-    loaded = 0;
-    total = 1;
+    file = "";
+    /** How much of each file has come, and how much is to come. @type {Map<string, [number, number]>} */
+    #files = new Map();
     /** @type {Worker | null} */
     #worker = null;
     /** Ends the boot that is under way. @type {AbortController} */
     #boot = new AbortController();
     #watchdog = 0;
     #tickets = 0;
-    /** @type {Map<number, Waiting>} */
+    /** In the order in which they were asked. @type {Map<number, Waiting>} */
     #waiting = new Map();
 
     /** @param {string} manifestURL */
     constructor(manifestURL) {
       super();
       this.manifestURL = manifestURL;
+      // The network is back: whoever waited for it need not ask.
+      addEventListener("online", () => this.reason === "network" && this.boot());
+    }
+
+    get loaded() {
+      return this.#sum(0);
+    }
+
+    get total() {
+      return this.#sum(1);
+    }
+
+    /** @param {0 | 1} which */
+    #sum(which) {
+      return [...this.#files.values()].reduce((sum, bytes) => sum + bytes[which], 0);
     }
 
     /** Start, unless it is started. */
@@ -40,12 +58,13 @@
       const { signal } = this.#boot;
       this.#enter("loading");
       this.#start(signal).catch((error) => {
-        if (!signal.aborted) this.#fail(String(error?.message ?? error));
+        if (!signal.aborted) this.#fail(error?.kind ?? "network", error?.file, error);
       });
     }
 
     /**
-     * Ask widgets.answer(); starts Python if need be.
+     * Ask widgets.answer(); starts Python if need be. Rejected with an error whose ``kind`` says
+     * what became of it: a word of status.js, or "" where Python itself refused.
      * @param {object} request
      * @returns {Promise<any>}
      */
@@ -53,7 +72,7 @@
       this.boot();
       return new Promise((resolve, reject) => {
         const ticket = ++this.#tickets;
-        this.#waiting.set(ticket, { resolve, reject, request: JSON.stringify(request), timer: 0 });
+        this.#waiting.set(ticket, { resolve, reject, request: JSON.stringify(request) });
         if (this.stage === "ready") this.#post(ticket);
         if (this.stage === "failed") this.#rejectAll();
       });
@@ -62,29 +81,76 @@
     /** @param {AbortSignal} signal */
     async #start(signal) {
       // Module workers and fetch() do not exist for file:// pages; do not even try.
-      if (location.protocol === "file:") throw new Error("file");
+      if (location.protocol === "file:") throw fault("file");
       this.#watch();
       const base = new URL(this.manifestURL, document.baseURI);
       const response = await fetch(base, { signal });
-      if (!response.ok) throw new Error(`${response.status} ${this.manifestURL}`);
-      /** @type {Manifest} */
-      const { worker: script, sizes, ...boot } = await response.json();
+      /** Some hosts answer with a page where a file is gone. @type {Manifest | null} */
+      const manifest = response.ok ? await response.json().catch(() => null) : null;
       if (signal.aborted) return;
-      this.loaded = 0;
-      this.total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+      if (!manifest) throw fault("missing", this.manifestURL);
+      const { worker: script, index, info, files, wheels } = manifest;
+      // Pyodide wants absolute addresses.
       const at = (/** @type {string} */ path) => new URL(path, base).href;
+      this.#files = new Map(Object.entries(files).map(([file, { wire }]) => [at(file), [0, wire]]));
       const worker = new Worker(at(script), { type: "module" });
       this.#worker = worker;
       worker.onmessage = ({ data }) => !signal.aborted && this.#receive(data);
       worker.onerror = (event) => {
         event.preventDefault();
-        if (!signal.aborted) this.#fail(event.message || "worker");
+        // An error without words: the script itself did not come.
+        if (!signal.aborted) this.#fail(event.message ? "crashed" : "missing", at(script), event);
       };
-      // Pyodide wants absolute addresses.
-      for (const key of /** @type {const} */ (["pyodide", "indexURL", "lockFileURL", "stdLibURL", "packageBaseUrl"])) {
-        boot[key] = at(boot[key]);
+      const sums = Object.entries(files).map(([file, sum]) => [at(file), sum]);
+      worker.postMessage({
+        type: "boot",
+        boot: { index: at(index), info, files: Object.fromEntries(sums), wheels: wheels.map(at) },
+      });
+      const wasm = `${index}pyodide.asm.wasm`;
+      const { content, module } = await this.#compiled(at(wasm), files[wasm], signal);
+      if (signal.aborted) return;
+      worker.postMessage({ type: "wasm", content, module }, content ? [content.buffer] : []);
+    }
+
+    /**
+     * The WASM file, and the module it is compiled to while it comes, by other threads than this.
+     * It is done here and not in the worker because browsers keep the machine code of what a page
+     * compiles: a second visit starts three times as fast. Nothing is checked, and what fails is
+     * null: the worker then does it, and says what is wrong.
+     * @param {string} url
+     * @param {Sums} sums
+     * @param {AbortSignal} signal
+     */
+    async #compiled(url, { size, wire }, signal) {
+      try {
+        const response = await fetch(url, { signal });
+        const { headers, ok } = response;
+        if (!ok) throw new Error(url);
+        const reader = /** @type {ReadableStream<Uint8Array>} */ (response.clone().body).getReader();
+        const module = WebAssembly.compileStreaming(response).catch(() => null);
+        const packed = headers.has("content-encoding");
+        const coming = packed ? Number(headers.get("content-length")) || wire : size;
+        const content = new Uint8Array(size);
+        let length = 0;
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          content.set(value, length);
+          length += value.length;
+          this.#come(url, (length / size) * coming, coming);
+        }
+        if (length !== size) throw new Error(url);
+        return { content, module: await module };
+      } catch {
+        return { content: null, module: null };
       }
-      worker.postMessage({ type: "boot", boot });
+    }
+
+    /** @param {string} file @param {number} bytes @param {number} coming */
+    #come(file, bytes, coming) {
+      if (this.stage === "loading") this.#watch();
+      this.#files.set(file, [bytes, coming]);
+      this.dispatchEvent(new Event("progress"));
     }
 
     #watch() {
@@ -92,61 +158,106 @@
       this.#watchdog = setTimeout(() => this.#fail("timeout"), SILENCE);
     }
 
-    /** @param {{type: string, ticket: number, reply: string, reason: string, bytes: number}} message */
+    /** @param {{type: string, ticket: number, reply: string, kind: string, file: string, reason: string, bytes: number, coming: number}} message */
     #receive(message) {
-      if (message.type === "progress") {
-        if (this.stage === "loading") this.#watch();
-        this.loaded += message.bytes;
-        this.dispatchEvent(new Event("progress"));
-      } else if (message.type === "ready") {
+      const { type, file, bytes, coming } = message;
+      if (type === "progress") {
+        this.#come(file, bytes, coming);
+      } else if (type === "ready") {
         clearTimeout(this.#watchdog);
         this.#enter("ready");
         for (const ticket of this.#waiting.keys()) this.#post(ticket);
-      } else if (message.type === "failed") {
-        this.#fail(message.reason);
+      } else if (type === "failed") {
+        this.#fail(message.kind, file, new Error(message.reason));
       } else {
-        const entry = this.#waiting.get(message.ticket);
-        if (!entry) return;
-        clearTimeout(entry.timer);
-        this.#waiting.delete(message.ticket);
-        if (message.type === "answer") entry.resolve(JSON.parse(message.reply));
-        else entry.reject(new Error(message.reason));
+        this.#answered(message);
       }
+    }
+
+    /** @param {{type: string, ticket: number, reply: string, kind: string, reason: string}} message */
+    #answered({ type, ticket, reply, kind, reason }) {
+      const entry = this.#waiting.get(ticket);
+      if (!entry) return;
+      if (kind) return this.#restart(kind);
+      this.#waiting.delete(ticket);
+      this.#time();
+      if (type === "answer") entry.resolve(JSON.parse(reply));
+      else entry.reject(fault("", "", new Error(reason)));
     }
 
     /** @param {number} ticket */
     #post(ticket) {
       const entry = this.#waiting.get(ticket);
       if (!entry) return;
-      entry.timer = setTimeout(() => this.#fail("no answer"), ANSWER_LIMIT);
+      if (this.#waiting.keys().next().value === ticket) this.#time();
       this.#worker?.postMessage({ type: "ask", ticket, request: entry.request });
     }
 
-    /** @param {string} reason */
-    #fail(reason) {
+    /** Python answers one after the other; this is the time of the one whose turn it is. */
+    #time() {
+      clearTimeout(this.#watchdog);
+      if (this.#waiting.size) this.#watchdog = setTimeout(() => this.#restart("stuck"), ANSWER_LIMIT);
+    }
+
+    /** The one whose turn it is has cost us this Python; the others wait for the next. @param {string} kind */
+    #restart(kind) {
+      const [ticket, entry] = this.#waiting.entries().next().value ?? [];
+      if (ticket) this.#waiting.delete(ticket);
+      this.#end();
+      this.stage = "idle";
+      this.boot();
+      entry?.reject(fault(kind));
+    }
+
+    #end() {
       this.#boot.abort();
       clearTimeout(this.#watchdog);
       this.#worker?.terminate();
       this.#worker = null;
-      this.#enter("failed", reason);
+    }
+
+    /**
+     * @param {string} kind
+     * @param {string} [file]
+     * @param {unknown} [_error] why, for those who look
+     */
+    async #fail(kind, file = "", _error) {
+      this.#end();
+      const { signal } = this.#boot;
+      // Names carry their content's hash, so what is gone or is another was replaced, most likely.
+      if (["missing", "corrupt", "crashed"].includes(kind) && (await this.#outdated())) kind = "outdated";
+      if (signal !== this.#boot.signal) return; // another try has begun meanwhile
+      this.#enter("failed", kind, file.replace(/^.*\//, ""));
       this.#rejectAll();
     }
 
-    #rejectAll() {
-      for (const entry of this.#waiting.values()) {
-        clearTimeout(entry.timer);
-        entry.reject(new Error(this.reason));
+    /** Whether the page at this address is another one by now. */
+    async #outdated() {
+      try {
+        const page = await fetch(location.pathname, { cache: "no-cache", signal: AbortSignal.timeout(5_000) });
+        const [now] = MANIFEST.exec(await page.text()) ?? [];
+        return page.ok && now !== undefined && !this.manifestURL.endsWith(now);
+      } catch {
+        return false;
       }
+    }
+
+    #rejectAll() {
+      for (const entry of this.#waiting.values()) entry.reject(fault(this.reason, this.file));
       this.#waiting.clear();
     }
 
-    /** @param {Stage} stage @param {string} [reason] */
-    #enter(stage, reason = "") {
+    /** @param {Stage} stage @param {string} [reason] @param {string} [file] */
+    #enter(stage, reason = "", file = "") {
       this.stage = stage;
       this.reason = reason;
+      this.file = file;
       this.dispatchEvent(new Event("stage"));
     }
   }
+
+  /** @param {string} kind @param {string} [file] @param {Error} [cause] */
+  const fault = (kind, file = "", cause) => Object.assign(new Error(kind, { cause }), { kind, file });
 
   /** @type {Map<string, Python>} */
   const started = new Map();

@@ -3,16 +3,49 @@
 
 (() => {
   const SLOW_AFTER = 1_000; // ms; a warm start takes less, and needs no word
+  const MEGABYTE = 1e6;
+
+  const GOES_ON = "预先算好的步骤照常能走";
+  const STAYS = "画面停在上一个状态";
 
   const WORDS = {
     loading: "正在载入 Python，预先算好的步骤已经可以走",
-    failed: "Python 没能载入：预先算好的步骤照常能走，其他设置暂时算不了",
-    file: "从文件打开的页面载不了 Python：预先算好的步骤照常能走",
-    error: "这一步没算出来，画面停在上一个状态",
+    file: `从文件打开的页面载不了 Python：${GOES_ON}`,
+    error: `这一步没算出来，${STAYS}`,
     copied: "链接已复制",
     data: "数据已复制，可以贴进表格",
     copyFailed: "浏览器不让复制；链接可以从地址栏复制",
+    unsaved: "浏览器不让这一页保存东西：打的勾、选的速度只在这一次有效",
+    // Python was there, and had to be started anew.
+    stuck: `这一步算了 10 秒还没有结果，已经停下它，重新启动 Python；${STAYS}`,
+    memory: `这一步要的内存浏览器给不了，已经重新启动 Python；${STAYS}`,
+    crashed: `Python 意外停了，已经重新启动；${STAYS}`,
   };
+
+  /** Why Python is not there. @type {Record<string, (file: string) => string>} */
+  const CAUSES = {
+    network: () => "网络断了",
+    timeout: () => "服务器半分钟没有动静",
+    missing: (file) => `服务器上找不到 ${file}`,
+    corrupt: (file) => `收到的 ${file} 和校验和对不上`,
+    blocked: () => "浏览器或网站的设置不让运行 WebAssembly",
+    memory: () => "浏览器给的内存不够",
+    outdated: (file) => `网站更新过，这一页还是旧版，它要的 ${file} 已经撤下`,
+  };
+
+  /** @param {string} reason @param {string} file */
+  const failed = (reason, file) => {
+    if (reason === "file") return WORDS.file;
+    const cause = CAUSES[reason]?.(file);
+    const way = reason === "outdated" ? "重新载入页面就是新版，眼前的设置会留下" : "其他设置暂时算不了";
+    return `${cause ? `${cause}，` : ""}Python 没能载入：${GOES_ON}，${way}`;
+  };
+
+  const DONE = ["copied", "data"];
+  const AGAIN = ["error", "stuck", "memory", "crashed"]; // worth another try
+  /** What stays until the next frame, whatever becomes of Python. */
+  const LASTING = [...DONE, ...AGAIN, "unsaved"];
+  let toldUnsaved = false;
 
   class Status {
     #widget;
@@ -24,6 +57,9 @@
     #slow = 0;
     #later = 0;
     #saidAt = -Infinity;
+    #size;
+    /** What the line says. @type {string | undefined} */
+    #word;
 
     /** @param {HTMLElement} widget @param {LessonPython} python @param {AbortSignal} signal */
     constructor(widget, python, signal) {
@@ -33,36 +69,67 @@
       this.#python = python;
       this.#line = /** @type {HTMLElement} */ (find("[data-status]"));
       this.#bar = /** @type {HTMLProgressElement} */ (find("[data-progress]"));
+      this.#size = /** @type {HTMLElement} */ (find("[data-size]"));
       this.#retry = /** @type {HTMLElement} */ (find('[data-tool="retry"]'));
       this.#live = /** @type {HTMLElement} */ (find("[data-live]"));
       python.addEventListener("stage", () => this.show(), { signal });
       python.addEventListener("progress", () => this.#showProgress(), { signal });
       signal.addEventListener("abort", () => clearTimeout(this.#slow));
+      const unsaved = () => {
+        if (!toldUnsaved) this.say("unsaved");
+        toldUnsaved = true;
+      };
+      widget.addEventListener("unsaved", unsaved, { signal });
       if (python.stage !== "idle") this.show(); // another widget has started it
     }
 
-    /** The stage Python is in. */
-    show() {
-      const { stage, reason } = this.#python;
+    /** The stage Python is in; ``answered``: what the reader asked for has come. */
+    show(answered = false) {
+      const { stage, reason, file } = this.#python;
       this.#widget.setAttribute("python", stage);
-      if (stage !== "failed" && document.activeElement === this.#retry) this.#line.focus();
-      this.#retry.hidden = stage !== "failed" || reason === "file";
-      this.#showProgress();
-      if (stage === "loading") {
-        this.#slow ||= setTimeout(() => this.say("loading"), SLOW_AFTER);
-        return;
+      if (stage !== "loading") {
+        clearTimeout(this.#slow);
+        this.#slow = 0;
       }
-      clearTimeout(this.#slow);
-      this.#slow = 0;
-      if (stage === "failed") this.say(reason === "file" ? "file" : "failed");
-      else if (![WORDS.copied, WORDS.data].includes(this.#line.textContent ?? "")) this.say();
+      const lasting = (answered ? DONE : LASTING).includes(this.#word ?? "");
+      if (stage === "failed") this.#write("failed", failed(reason, file));
+      else if (stage === "loading") this.#slow ||= setTimeout(() => this.#wait(), SLOW_AFTER);
+      else if (!lasting) this.say();
+      this.#offer();
+      this.#showProgress();
+    }
+
+    /** The start takes its time. */
+    #wait() {
+      if (!LASTING.includes(this.#word ?? "")) this.say("loading");
+    }
+
+    /** What was asked for does not come. @param {string} [why] */
+    refuse(why) {
+      this.say(/** @type {keyof WORDS} */ (why && why in WORDS ? why : "error"));
     }
 
     /** @param {keyof WORDS} [word] */
     say(word) {
-      const words = word ? WORDS[word] : "";
-      if (this.#line.textContent !== words) this.#line.textContent = words;
+      this.#write(word, word ? WORDS[word] : "");
+      this.#offer();
       this.#showProgress();
+    }
+
+    /** @param {string | undefined} word @param {string} words */
+    #write(word, words) {
+      this.#word = word;
+      if (this.#line.textContent !== words) this.#line.textContent = words;
+    }
+
+    /** Another try, where one may help; a page that is outdated is loaded anew. */
+    #offer() {
+      const { stage, reason } = this.#python;
+      const failed = stage === "failed" && reason !== "file";
+      const offered = failed || (stage === "ready" && AGAIN.includes(this.#word ?? ""));
+      if (!offered && document.activeElement === this.#retry) this.#line.focus();
+      this.#retry.hidden = !offered;
+      this.#retry.textContent = failed && reason === "outdated" ? "重新载入页面" : "再试一次";
     }
 
     /**
@@ -98,11 +165,15 @@
       }
     }
 
+    /** What of it has come: the one number that is this browser's own, not the lesson's. */
     #showProgress() {
       const { stage, loaded, total } = this.#python;
-      this.#bar.hidden = stage !== "loading" || this.#line.textContent !== WORDS.loading;
-      this.#bar.max = total;
+      const shown = stage === "loading" && this.#word === "loading";
+      this.#bar.hidden = !shown;
+      this.#bar.max = total || 1;
       this.#bar.value = loaded;
+      const [come, all] = [loaded, total].map((bytes) => (bytes / MEGABYTE).toFixed(1));
+      this.#size.textContent = shown ? `${come} / ${all} MB` : "";
     }
   }
 

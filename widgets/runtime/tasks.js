@@ -30,7 +30,9 @@
     for (const task of fresh) ticked.add(task);
     try {
       if (fresh.length) localStorage.setItem(TICKED, JSON.stringify([...ticked]));
-    } catch {} // ticked for this visit
+    } catch {
+      frame.closest("lesson-widget")?.dispatchEvent(new Event("unsaved")); // ticked for this visit
+    }
     return fresh.map(tick);
   };
 })();
