@@ -29,7 +29,7 @@ SCRIPTS = (
     "widgets/runtime/lights.js",
     "widgets/runtime/files.js",
     "widgets/runtime/progress.js",
-    "widgets/runtime/yours.js",
+    "widgets/runtime/summon.js",
     "widgets/runtime/offline.js",
 )
 WORKER = "widgets/runtime/worker.mjs"
@@ -51,7 +51,7 @@ class Assets:
 
 
 def collect(root: Path) -> Assets:
-    """Bundle the style sheets of site and widgets; take the runtime's scripts as they are."""
+    """Bundle the style sheets of site and widgets, and the runtime's scripts."""
     assets = Assets()
     styles = [
         root / "build_tools/lesson.css",
@@ -62,9 +62,10 @@ def collect(root: Path) -> Assets:
         *sorted(root.glob("widgets/*/style.css")),
     ]
     assets.style = assets.add("lesson", ".css", b"\n".join(s.read_bytes() for s in styles))
-    for script in SCRIPTS:
-        file = root / script
+    others = [root / script for script in SCRIPTS if not script.startswith("widgets/")]
+    for file in others:
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
+    assets.scripts.append(assets.add("lesson", ".js", runtime(root)))
     assets.worker = assets.add("worker", ".mjs", served(root / WORKER))
     return assets
 
@@ -79,6 +80,12 @@ def served(script: Path) -> bytes:
     return (
         content if "node_modules" in script.parts else _COMMENT.sub("", content.decode()).encode()
     )
+
+
+def runtime(root: Path) -> bytes:
+    """Our own scripts in one: they compress better together. Each is a world of its own."""
+    ours = (root / script for script in SCRIPTS if script.startswith("widgets/"))
+    return b"".join(served(file) for file in ours)
 
 
 def manifest(assets: Assets, boot: dict[str, Any]) -> str:

@@ -1,29 +1,30 @@
 """The panel in which readers choose their own model and cluster, for every lesson page.
 
-It needs a script in any case, so it comes in one: pages stay light.
+It needs a script in any case, so it comes in one, and only when it is wanted.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from markupsafe import Markup
 
+from build_tools.assets import served
 from widgets import frame, widget
 from widgets.environment import environment
 
 ID = "yours"
+RUNTIME = Path(__file__).parent.parent / "widgets/runtime/yours.js"
 
 
 def script(base: str, runtime: str) -> bytes:
-    """What sets ``lessonYours``, the panel's HTML, for pages that ``base`` leads up from."""
+    """The panel and what it does, for pages that ``base`` leads up from."""
     module = widget(ID)
     element = frame.element(module, "", ID, base, runtime, "")
     html = environment().get_template("yours/panel.html").render(widget=Markup(element))
-    return f"globalThis.lessonYours = {json.dumps(html, ensure_ascii=False)};\n".encode()
+    panel = f"globalThis.lessonYoursPanel = {json.dumps(html, ensure_ascii=False)};\n"
+    return panel.encode() + served(RUNTIME)
 
 
-OPENER = (
-    '<button type="button" class="yours-open" data-yours hidden>换成你的模型</button>'
-    '<script defer src="{src}"></script>'
-)
+OPENER = '<button type="button" class="yours-open" data-yours="{src}" hidden>换成你的模型</button>'

@@ -90,8 +90,9 @@ declare var lessonView: LessonView;
 /** Tick what the frame of this widget shows; returns words for what is ticked for the first time. */
 declare var lessonTasks: (name: string, frame: HTMLElement) => string[];
 declare var lessonPython: (manifestURL: string) => LessonPython;
-/** The panel for the reader's own model, as HTML; only on lesson pages. */
-declare var lessonYours: string | undefined;
+/** The panel for the reader's own model: its HTML, and once that is in the page, a way to open it. */
+declare var lessonYoursPanel: string;
+declare var lessonYours: { toggle(): void } | undefined;
 /** Fetches a widget's prerendered frames when it is near, or as soon as the answer is called. */
 declare var lessonFramesOf: (widget: HTMLElement, signal: AbortSignal) => () => Promise<void>;
 declare var lessonFrames: Record<string, Record<string, string>>;

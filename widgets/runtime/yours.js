@@ -5,21 +5,18 @@
   const KEPT = "lesson.yours"; // session storage: kept from lesson to lesson, for this visit
   const MOST = 2_000_000; // bytes of a file that may be a config
 
-  const opener = document.querySelector("[data-yours]");
-  if (!(opener instanceof HTMLElement) || !globalThis.lessonYours) return;
-
-  document.body.insertAdjacentHTML("beforeend", globalThis.lessonYours);
+  document.body.insertAdjacentHTML("beforeend", globalThis.lessonYoursPanel);
   const panel = /** @type {HTMLElement} */ (document.getElementById("your-model"));
   const widget = /** @type {HTMLElement & LessonWidget} */ (document.getElementById("yours"));
   const says = /** @type {HTMLElement} */ (panel.querySelector("[data-own]"));
   const text = /** @type {HTMLTextAreaElement} */ (panel.querySelector("textarea"));
   const python = globalThis.lessonPython(widget.getAttribute("runtime") ?? "");
-  opener.hidden = false;
-  opener.addEventListener("click", () => panel.togglePopover());
+  const opener = document.querySelector("[data-yours]");
   panel.addEventListener("toggle", () => {
-    opener.setAttribute("aria-expanded", String(panel.matches(":popover-open")));
+    opener?.setAttribute("aria-expanded", String(panel.matches(":popover-open")));
     if (panel.matches(":popover-open")) panel.focus();
   });
+  globalThis.lessonYours = { toggle: () => panel.togglePopover() };
 
   const remembered = () => {
     try {
@@ -57,6 +54,9 @@
   const list = document.querySelector("article > .panels, article p > .panels, article .panels");
   const built = list?.innerHTML ?? "";
   const initial = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
+  // The way back needs no Python.
+  const first = widget.querySelector("[data-view]")?.innerHTML ?? "";
+  globalThis.lessonFrames.yours = { [initial]: first };
   const page = {
     base: widget.getAttribute("base"),
     figures: figures.map(({ node: { dataset: d } }) => [d.q, d.set ?? "", d.unit ?? "", d.digits ?? ""]),
