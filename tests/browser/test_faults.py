@@ -488,12 +488,12 @@ def test_frames_are_fetched_when_their_widget_is_near(
     fetched = [url for url in watch.requests if "/assets/frames/" in url]
     assert len(fetched) < 5
     page.locator("#average").scroll_into_view_if_needed()
-    page.wait_for_function("lessonFrames.average")
+    until(page, "lessonFrames.average && true")
 
 
 def test_frames_are_all_there_before_the_network_goes(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
-    page.wait_for_function("Object.keys(lessonFrames).length === 5")
+    until(page, "Object.keys(lessonFrames).length === 5")
 
 
 def test_frames_that_do_not_come_are_python_s(page: Page, origin: str, watch: Watch) -> None:
