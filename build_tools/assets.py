@@ -65,7 +65,7 @@ def collect(root: Path) -> Assets:
     others = [root / script for script in SCRIPTS if not script.startswith("widgets/")]
     for file in others:
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
-    assets.scripts.append(assets.add("lesson", ".js", runtime(root)))
+    assets.scripts.append(assets.add("runtime", ".js", runtime(root)))
     assets.worker = assets.add("worker", ".mjs", served(root / WORKER))
     return assets
 

@@ -150,7 +150,7 @@ def _write_ours(site: Path, packs: pack.Packs) -> None:
     for path, content in made.files.items():
         (site / path).parent.mkdir(parents=True, exist_ok=True)
         (site / path).write_bytes(content)
-    (script,) = (path for path in made.scripts if "/lesson." in path)
+    (script,) = (path for path in made.scripts if "/runtime." in path)
     body = OUR_PAGE.format(script=script, manifest=manifest, asked=ASKED)
     (site / "ours").mkdir()
     (site / "ours/index.html").write_text(PAGE.format(body=body), encoding="utf-8")

@@ -76,7 +76,7 @@ def test_nginx_says_what_is_what(origin: str, site: Path) -> None:
         "service-worker.js": ("application/javascript; charset=utf-8", "no-cache"),
         "manifest.webmanifest": ("application/manifest+json", "no-cache"),
         "search/search_index.json": ("application/json; charset=utf-8", "no-cache"),
-        found("assets/lesson/view.*.js"): ("application/javascript; charset=utf-8", IMMUTABLE),
+        found("assets/lesson/runtime.*.js"): ("application/javascript; charset=utf-8", IMMUTABLE),
         found("assets/lesson/worker.*.mjs"): ("text/javascript; charset=utf-8", IMMUTABLE),
         found("assets/py/*/pyodide.mjs"): ("text/javascript; charset=utf-8", IMMUTABLE),
         found("assets/py/*/*.wasm"): ("application/wasm", IMMUTABLE),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, Watch
 from tests.browser.hosts import Host, started
@@ -27,6 +27,8 @@ def lesson(browser: Browser, site: Path) -> Iterator[tuple[Page, Watch]]:
         page.add_init_script("globalThis.runs = 0; globalThis.executed = () => runs++;")
         opened(page, host.origin + LESSON)
         ready(page)
+        page.locator(".yours-open").click()
+        expect(page.locator("#yours")).to_be_visible()
         yield page, watch
         context.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from py_core.model import load_model
 from py_core.quantity import evaluate, names
 from py_core.scenario import DEFAULT, FIELD_NAMES, parse_scenario
 from tests.conftest import ROOT
+from widgets import models
 from widgets.models import MOST_PACKED, bring, unpacked
 from widgets.page import recomputed
 from widgets.state import parse
@@ -30,6 +31,15 @@ from widgets.yours.widget import FIELDS, NAMES, TILES, scenario_of
 
 MODELS = sorted((ROOT / "docs/data/models").glob("*.json"))
 QUERIES = ["", "model=deepseek-v3&cards=64", "model=qwen3-8b&cards_per_node=8&flops=989.4"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """Models that a test brings are not there for the next."""
+    options = dict(models._options())
+    yield
+    models._options().clear()
+    models._options().update(options)
 
 
 def asked(query: str, figures: list[list[str]], judged: list[list[str]]) -> dict[str, Any]:

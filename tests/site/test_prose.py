@@ -332,7 +332,7 @@ def test_a_widget_with_its_frames() -> None:
     assert "<p><lesson-widget" not in html
     assert 'runtime="../assets/lesson/python.json"' in html
     ((path, code),) = page.assets.items()
-    assert f'src="../{path}"' in html
+    assert f'frames="../{path}"' in html
     assert code.decode().startswith("((id,lines,frames)=>{")
     assert '("ring",["<form class' in code.decode()
     assert '"asked=0&elements=0&g=0&' in code.decode()

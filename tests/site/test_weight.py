@@ -19,7 +19,7 @@ def test_every_page_is_light(site: Path) -> None:
     assert not too_heavy
     (lesson,) = (parts for page, parts in weights.items() if page.parent.name == "data-parallel")
     assert any(path.endswith(".css") for path in lesson)
-    assert any("/lesson-widget." in path for path in lesson)
+    assert any("/runtime." in path for path in lesson)
 
 
 def test_no_font_is_fetched(site: Path) -> None:
