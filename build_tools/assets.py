@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
+
+from py_core.units import display, unit
 
 SCRIPTS = (
     "node_modules/idiomorph/dist/idiomorph.min.js",
@@ -88,12 +91,23 @@ def runtime(root: Path) -> bytes:
     return b"".join(served(file) for file in ours)
 
 
+SIZE_STEP = 100_000  # bytes between two words of how much has come
+
+
 def manifest(assets: Assets, boot: dict[str, Any]) -> str:
-    """Add the manifest a page boots Python from; paths in it are relative to itself."""
-    content = json.dumps(
-        boot | {"worker": assets.worker.removeprefix("assets/lesson/")}, sort_keys=True
-    ).encode()
-    return assets.add("python", ".json", content)
+    """Add the manifest a page boots Python from; paths in it are relative to itself.
+
+    ``sizes`` has the words for how much has come, one for every ``step`` bytes: the page knows
+    how many bytes that is, and formats no number.
+    """
+    total = sum(file["size"] for file in boot["files"].values())
+    places = range(-(-total // SIZE_STEP) + 1)
+    told = {
+        "sizes": [display(Fraction(n * SIZE_STEP), unit("MB"), 1) for n in places],
+        "step": SIZE_STEP,
+        "worker": assets.worker.removeprefix("assets/lesson/"),
+    }
+    return assets.add("python", ".json", json.dumps(boot | told, ensure_ascii=False).encode())
 
 
 def frames_folder(root: Path, sources: Iterable[str]) -> Path:

@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from py_core.errors import Accepted, ConfigError
 from py_core.fields import A_SECTION, MAX_TEXT, PLAIN_TEXT, REQUIRED, ROOT, Fields, pointer
 
-__all__ = ["REQUIRED", "ROOT", "Fields", "parse_config", "pointer"]
+__all__ = ["REQUIRED", "ROOT", "Fields", "check_size", "parse_config", "pointer"]
 
 MAX_BYTES: Final = 8 * 2**20
 MAX_DEPTH: Final = 64
@@ -50,18 +50,22 @@ def parse_config(text: str | bytes) -> dict[str, Any]:
     return found
 
 
+def check_size(size: int) -> None:
+    """Raise :class:`ConfigError` for a file of so many bytes, if no config is that large."""
+    if size > MAX_BYTES:
+        _too_much(f"{size:,} bytes", MAX_BYTES, "bytes", "字节")
+
+
 def _utf8(text: str | bytes) -> bytes:
     """The text as UTF-8 bytes without a byte-order mark, at most ``MAX_BYTES`` of them."""
-    if len(text) > MAX_BYTES:  # a character is at least one byte
-        _too_much(f"{len(text):,} bytes", MAX_BYTES, "bytes", "字节")
+    check_size(len(text))  # a character is at least one byte
     try:
         data = text.encode() if isinstance(text, str) else text
         data.decode()
     except (UnicodeEncodeError, UnicodeDecodeError) as error:
         where = f"byte {error.start:,} of {len(text):,}"
         raise ConfigError(ROOT, where, Accepted("UTF-8 text", "UTF-8 编码的文本")) from None
-    if len(data) > MAX_BYTES:
-        _too_much(f"{len(data):,} bytes", MAX_BYTES, "bytes", "字节")
+    check_size(len(data))
     return data.removeprefix(b"\xef\xbb\xbf")
 
 

@@ -43,12 +43,13 @@ def answer(request: str) -> str:
     ``{widget, query, id, base}`` asks for a frame and gets ``{html}``. ``{config}``, the text of
     a config.json, or ``{packed}``, one from a link, makes that model one to choose, and gets what
     :func:`widgets.models.bring` says or, for a bad one, ``{error: {field, says}}`` in the
-    reader's language. ``{page, query}`` asks for a page's figures and claims under the Scenario
+    reader's language; ``{size}`` asks whether a file of so many bytes may be one.
+    ``{page, query}`` asks for a page's figures and claims under the Scenario
     of ``query``, see :func:`widgets.page.recomputed`. ``{widget, query, export}`` asks for a
     file that the state can be taken away as, and gets ``{name, type, text}``.
     """
     asked = json.loads(request)
-    if "config" in asked or "packed" in asked:
+    if asked.keys() & {"config", "packed", "size"}:
         return json.dumps(_brought(asked))
     if "page" in asked:
         return json.dumps(_page(asked["page"], asked["query"]))
@@ -70,10 +71,14 @@ def exported(name: str, query: str, what: str) -> dict[str, str]:
     return made
 
 
-def _brought(asked: dict[str, str]) -> dict[str, Any]:
+def _brought(asked: dict[str, Any]) -> dict[str, Any]:
+    from py_core.configs import check_size
     from widgets.models import bring, said, unpacked
 
     try:
+        if "size" in asked:
+            check_size(asked["size"])
+            return {}
         return bring(asked["config"] if "config" in asked else unpacked(asked["packed"]))
     except ConfigError as error:
         return {"error": {"field": error.field, "says": said(error, asked.get("config", ""))}}

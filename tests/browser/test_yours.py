@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -170,6 +171,21 @@ def test_a_bad_config_says_so_beside_the_field(
     is_the_lessons(page)
     expect(page.locator("#your-config")).to_have_value(text)  # nothing is lost
     assert page.locator(".yours-panel img").count() == 0
+
+
+def test_a_file_is_read_and_a_large_one_is_not(page: Page, origin: str, tmp_path: Path) -> None:
+    opened(page, origin + LESSON)
+    large = tmp_path / "model.json"
+    large.write_bytes(b" " * 9_000_000)
+    chooser = page.get_by_label("选一个 config.json")
+    chooser.set_input_files(large)
+    expect(page.locator("[data-own]")).to_contain_text("9,000,000 bytes")
+    content = json.loads((ROOT / "docs/data/models/gpt2.json").read_text("utf-8"))
+    small = tmp_path / "config.json"
+    small.write_text(json.dumps(content["config"]), "utf-8")
+    chooser.set_input_files(small)
+    follows(page)
+    expect(page.locator("[data-own]")).to_contain_text("124,439,808 个参数")
 
 
 def test_what_was_chosen_is_kept_for_the_visit(page: Page, origin: str) -> None:

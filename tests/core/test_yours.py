@@ -195,6 +195,12 @@ def test_an_error_names_the_line(text: str, line: str) -> None:
     assert answer["error"]["says"].startswith(line)
 
 
+def test_a_file_too_large_is_refused_unread() -> None:
+    assert json.loads(widgets.answer(json.dumps({"size": 4_000}))) == {}
+    answer = json.loads(widgets.answer(json.dumps({"size": 9_000_000})))
+    assert answer["error"]["says"] == "/ 不能是「9,000,000 bytes」，要填最多 8,388,608 字节"
+
+
 def test_a_tile_that_cannot_be_says_why() -> None:
     html = widgets.render("yours", "model=gpt2")
     assert html.count("<dt>") == len(TILES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -75,6 +76,22 @@ def test_every_state_is_valid_html(tmp_path: Path, root: Path) -> None:
 def own_scripts(root: Path) -> dict[str, str]:
     ours = (root / script for script in SCRIPTS if script.startswith("widgets/"))
     return {file.name: served(file).decode() for file in ours}
+
+
+def test_no_script_formats_a_number(root: Path) -> None:
+    """Python and JavaScript round differently, so only one of them writes numbers."""
+    formats = re.compile(r"\.(toFixed|toPrecision|toExponential|toLocaleString)\b|\bIntl\.")
+    for file in (root / "widgets/runtime").glob("*.*js"):
+        assert formats.findall(file.read_text(encoding="utf-8")) == [], file.name
+
+
+def test_how_much_has_come_is_told_by_the_build(site: Path) -> None:
+    (file,) = site.glob("assets/lesson/python.*.json")
+    said = json.loads(file.read_text(encoding="utf-8"))
+    total = sum(f["size"] for f in said["files"].values())
+    assert said["sizes"][:2] == ["0.0 MB", "0.1 MB"]
+    assert said["sizes"][12] == "1.2 MB"
+    assert round(total / said["step"]) < len(said["sizes"])
 
 
 def test_the_runtime_is_small(root: Path) -> None:

@@ -9,6 +9,8 @@ interface LessonPython extends EventTarget {
   /** Bytes that came over the wire so far, and in all. */
   readonly loaded: number;
   readonly total: number;
+  /** So many bytes, in the words of the build. */
+  told(bytes: number): string;
   boot(): void;
   ask(request: object): Promise<any>;
 }

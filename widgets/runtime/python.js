@@ -10,7 +10,7 @@
   /**
    * @typedef {import("./worker.mjs").Sums} Sums
    * @typedef {LessonPython["stage"]} Stage
-   * @typedef {{worker: string, index: string, info: object, files: Record<string, Sums>, wheels: string[]}} Manifest
+   * @typedef {{worker: string, index: string, info: object, files: Record<string, Sums>, wheels: string[], sizes: string[], step: number}} Manifest
    * @typedef {{resolve: (reply: any) => void, reject: (error: Error) => void, request: string}} Waiting
    */
 
@@ -21,6 +21,9 @@
     file = "";
     /** How much of each file has come, and how much is to come. @type {Map<string, [number, number]>} */
     #files = new Map();
+    /** What so many steps of bytes are in words. @type {string[]} */
+    #sizes = [];
+    #step = 1;
     /** @type {Worker | null} */
     #worker = null;
     /** Ends the boot that is under way. @type {AbortController} */
@@ -44,6 +47,11 @@
 
     get total() {
       return this.#sum(1);
+    }
+
+    /** So many bytes, in the words of the build. @param {number} bytes */
+    told(bytes) {
+      return this.#sizes[Math.round(bytes / this.#step)] ?? "";
     }
 
     /** @param {0 | 1} which */
@@ -90,6 +98,8 @@
       if (signal.aborted) return;
       if (!manifest) throw fault("missing", this.manifestURL);
       const { worker: script, index, info, files, wheels } = manifest;
+      this.#sizes = manifest.sizes;
+      this.#step = manifest.step;
       // Pyodide wants absolute addresses.
       const at = (/** @type {string} */ path) => new URL(path, base).href;
       this.#files = new Map(Object.entries(files).map(([file, { wire }]) => [at(file), [0, wire]]));

@@ -3,7 +3,6 @@
 
 (() => {
   const SLOW_AFTER = 1_000; // ms; a warm start takes less, and needs no word
-  const MEGABYTE = 1e6;
 
   const GOES_ON = "预先算好的步骤照常能走";
   const STAYS = "画面停在上一个状态";
@@ -165,15 +164,15 @@
       }
     }
 
-    /** What of it has come: the one number that is this browser's own, not the lesson's. */
+    /** How much of it has come. */
     #showProgress() {
       const { stage, loaded, total } = this.#python;
       const shown = stage === "loading" && this.#word === "loading";
       this.#bar.hidden = !shown;
       this.#bar.max = total || 1;
       this.#bar.value = loaded;
-      const [come, all] = [loaded, total].map((bytes) => (bytes / MEGABYTE).toFixed(1));
-      this.#size.textContent = shown ? `${come} / ${all} MB` : "";
+      const come = this.#python.told(loaded);
+      this.#size.textContent = shown && come ? `${come} / ${this.#python.told(total)}` : "";
     }
   }
 

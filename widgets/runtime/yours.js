@@ -3,7 +3,6 @@
 
 (() => {
   const KEPT = "lesson.yours"; // session storage: kept from lesson to lesson, for this visit
-  const MOST = 2_000_000; // bytes of a file that may be a config
 
   document.body.insertAdjacentHTML("beforeend", globalThis.lessonYoursPanel);
   const panel = /** @type {HTMLElement} */ (document.getElementById("your-model"));
@@ -144,18 +143,22 @@
 
   // A config that the reader brings.
 
-  /** @param {object} request */
-  const bring = async (request) => {
+  /** Python's answer about a config; what is wrong with it is said. @param {object} request */
+  const heard = async (request) => {
     says.textContent = "正在读……";
     const answer = await python.ask(request).catch(() => null);
     if (!answer) says.textContent = "Python 没能载入，读不了配置；再试一次。";
     else if (answer.error) says.textContent = `${answer.error.says}。`;
-    else {
-      says.textContent = `${answer.name}：${answer.total} 个参数。`;
-      packed = answer.packed;
-      return answer;
-    }
-    return null;
+    return answer && !answer.error ? answer : null;
+  };
+
+  /** @param {object} request */
+  const bring = async (request) => {
+    const answer = await heard(request);
+    if (!answer) return null;
+    says.textContent = `${answer.name}：${answer.total} 个参数。`;
+    packed = answer.packed;
+    return answer;
   };
 
   /** @param {string} config */
@@ -171,9 +174,9 @@
 
   /** @param {File | undefined} file */
   const read = async (file) => {
-    if (!file) return;
-    if (file.size > MOST) says.textContent = `这个文件有 ${file.size.toLocaleString()} 字节，不像一个 config.json。`;
-    else use((text.value = await file.text()));
+    // A picture or a checkpoint is refused before it is read.
+    if (!file || !(await heard({ size: file.size }))) return;
+    use((text.value = await file.text()));
   };
 
   panel.querySelector("form.yours-own")?.addEventListener("submit", (event) => {
