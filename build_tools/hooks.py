@@ -98,8 +98,8 @@ def _prepare(config: MkDocsConfig) -> None:
     _build.assets = assets.collect(ROOT)
     _build.packs = pack.make(ROOT, ROOT / ".cache")
     manifest = assets.manifest(_build.assets, pack.boot(_build.packs))
-    # The lock file names the version of the template engine.
-    frames = assets.frames_folder(ROOT, (*SOURCES, "uv.lock"))
+    # The requirements name the version of the template engine.
+    frames = assets.frames_folder(ROOT, (*SOURCES, "requirements.txt"))
     _build.extension = LessonExtension(manifest, frames)
     _build.page_assets = {}
     _build.numbers = Numbers()

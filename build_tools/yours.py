@@ -6,6 +6,7 @@ It needs a script in any case, so it comes in one, and only when it is wanted.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 from markupsafe import Markup
@@ -18,6 +19,7 @@ ID = "yours"
 RUNTIME = Path(__file__).parent.parent / "widgets/runtime/yours.js"
 
 
+@lru_cache(maxsize=8)  # ``runtime`` carries the hash of all that the panel is made of
 def script(base: str, runtime: str) -> bytes:
     """The panel and what it does, for pages that ``base`` leads up from."""
     module = widget(ID)

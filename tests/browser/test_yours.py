@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,37 @@ def test_every_figure_of_the_page_follows_the_model(page: Page, origin: str) -> 
     expect(page.locator(".panel:popover-open")).to_contain_text("682,636,472,320")
 
 
+PANELS = "[...document.querySelectorAll('#ring .panel')].map(p => p.textContent)"
+
+
+def test_the_pages_own_panels_are_made_anew_and_no_others(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    ring = page.evaluate(PANELS)
+    choose(page, "qwen3-8b")
+    follows(page, "model=qwen3-8b")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert [i for i, n in Counter(ids).items() if n > 1] == []
+    opens = page.locator("[popovertarget]").evaluate_all(
+        "all => all.map(e => e.getAttribute('popovertarget'))"
+    )
+    assert set(opens) <= set(ids)
+    assert page.evaluate(PANELS) == ring  # the stepper has no model of its own
+    uses = page.locator("#fig-state-bytes .panel-uses a")
+    assert uses.count() > 3  # where else it stands is still said
+    assert page.locator("#fig-state-bytes").text_content().count("本页用到它的地方") == 1
+
+
+def test_an_experiment_of_its_own_stays_so_in_a_link(page: Page, origin: str) -> None:
+    page.goto(f"{origin}{LESSON}?model=deepseek-v3&overlap.guess=skip&overlap.model=qwen3-8b")
+    follows(page, "model=deepseek-v3")
+    page.wait_for_timeout(500)
+    frame = page.locator("#overlap [data-full]").first
+    expect(frame).to_have_attribute("data-full", re.compile(r"model=qwen3-8b"))
+    expect(page.locator("#formula [data-full]").first).to_have_attribute(
+        "data-full", re.compile(r"model=qwen3\.8-27b")
+    )
+
+
 def test_a_claim_that_no_longer_holds_says_what_does(page: Page, origin: str) -> None:
     opened(page, origin + LESSON)
     page.locator("#yours-bandwidth").fill("400")
@@ -141,6 +173,10 @@ def test_a_config_is_brought_along_and_travels_in_the_link(
     expect(page.locator("[data-own]")).to_contain_text(f"{total} 个参数")
     assert not [r for r in watch.requests[before:] if "POST" in r or "config" in r]
     assert "#config=" in page.url
+    page.keyboard.press("Escape")
+    page.locator("#ledger .headerlink").click()  # a place on the page pushes nothing out
+    until(page, "location.hash.startsWith('#config=')")
+    page.locator(".yours-open").click()
     fresh = browser.new_context().new_page()
     fresh.goto(page.url)
     follows(fresh)

@@ -58,7 +58,7 @@ def simulated(query: str) -> Timeline:
 
 def told(html: str) -> dict[str, str]:
     """Every readout in the tiles."""
-    tiles = html.split('<dl class="overlap-tiles">')[1].split("</dl>", maxsplit=1)[0]
+    tiles = html.split('<dl class="lw-tiles overlap-tiles">')[1].split("</dl>", maxsplit=1)[0]
     return dict(re.findall(r'data-q="overlap\.(\w+)">([^<]*)<', tiles))
 
 

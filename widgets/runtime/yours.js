@@ -50,7 +50,7 @@
   }));
   const claims = ofPage(".claim[data-claim]");
   const names = ofPage("[data-model]").map((node) => ({ node, text: node.textContent }));
-  const list = document.querySelector("article > .panels, article p > .panels, article .panels");
+  const list = document.getElementById("figures")?.closest(".panels"); // widgets have their own
   const built = list?.innerHTML ?? "";
   const initial = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
   // The way back needs no Python.
@@ -90,6 +90,18 @@
     claim.after(span);
   };
 
+  /** Panels made without the page do not know where else on it a figure stands. @param {string} html */
+  const relist = (html) => {
+    if (!list) return;
+    const uses = new Map([...list.querySelectorAll(".panel-uses")].map((e) => [e.parentElement?.id, e]));
+    const facts = [...list.querySelectorAll('.panel[id^="fact-"]')]; // papers stay what they are
+    list.innerHTML = new DOMParser().parseFromString(html, "text/html").querySelector(".panels")?.innerHTML ?? "";
+    for (const made of list.querySelectorAll(".panel")) {
+      made.querySelector(".panel-close")?.before(uses.get(made.id) ?? "");
+    }
+    list.append(...facts.filter((fact) => !list.querySelector(`#${CSS.escape(fact.id)}`)));
+  };
+
   const restore = () => {
     if (list) list.innerHTML = built;
     for (const { node, text } of names) node.textContent = text;
@@ -101,11 +113,13 @@
   let latest = 0;
   let packed = "";
   let followed = initial;
+  let linked = false; // the address says what the experiments show, too
 
   /** The experiments take over what has changed and they have a field for. @param {string} query */
   const lead = (query) => {
     const before = new URLSearchParams(followed);
     followed = query;
+    if (linked) return (linked = false);
     const changed = [...new URLSearchParams(query)].filter(([name, value]) => before.get(name) !== value);
     if (!changed.length) return;
     for (const other of /** @type {NodeListOf<HTMLElement & LessonWidget>} */ (
@@ -130,7 +144,7 @@
     if (!changed) return restore();
     const answer = await python.ask({ page, query }).catch(() => null);
     if (mine !== latest || !answer) return;
-    if (list) list.innerHTML = new DOMParser().parseFromString(answer.panels, "text/html").body.firstElementChild?.innerHTML ?? "";
+    relist(answer.panels);
     for (const { node } of names) node.textContent = answer.model;
     figures.forEach((figure, i) => {
       const { text: shown, panel: to = "", why } = answer.figures[i];
@@ -161,13 +175,20 @@
     return answer;
   };
 
+  /** The config travels behind the #; a link within the page would push it out. */
+  const carry = () => {
+    if (!packed || location.hash.startsWith("#config=")) return;
+    const url = new URL(location.href);
+    url.hash = `config=${packed}`;
+    history.replaceState(history.state, "", url);
+  };
+  addEventListener("hashchange", carry);
+
   /** @param {string} config */
   const use = async (config) => {
     const answer = await bring({ config });
     if (!answer) return;
-    const url = new URL(location.href);
-    url.hash = answer.packed ? `config=${answer.packed}` : "";
-    history.replaceState(history.state, "", url);
+    carry();
     if (!answer.packed) says.textContent += "配置太长，链接里带不上。";
     widget.take(new URLSearchParams({ model: answer.slug }));
   };
@@ -205,8 +226,9 @@
     const own = new URLSearchParams(location.search);
     const named = [...new URLSearchParams(initial).keys()].some((key) => own.has(key));
     const kept = remembered();
-    const link = /^#config=(.+)$/.exec(location.hash)?.[1] ?? (named ? "" : kept.get("packed"));
+    const link = /^#config=(.+)$/.exec(location.hash)?.[1] ?? kept.get("packed");
     if (link) await bring({ packed: link });
+    linked = named;
     if (named) widget.take(own);
     else if (kept.get("query")) widget.take(new URLSearchParams(kept.get("query") ?? ""));
   };
