@@ -206,6 +206,16 @@ if __name__ == "__main__":
         ask(config=config)
     for slug in model_slugs()[::6]:
         ask(config=(SITE / f"py_core/data/models/{slug}.json").read_text(encoding="utf-8"))
+    for packed in ("", "eJx", "no config"):
+        ask(packed=packed)
+    for size in (1, 10**9):
+        ask(size=size)
+    page = {
+        "figures": [[name, "cards=8", "", ""] for name in py_core.names()],
+        "claims": [[claim.name, ""] for claim in claims()],
+    }
+    for query in ("model=deepseek-v3", *BAD):
+        ask(page=page, query=query)
     ask(widget="no-such", query="", id="x")
     attempt(widgets.answer, "no JSON")
     figures()
