@@ -89,6 +89,13 @@ def wait_for(condition, what: str) -> None:
 
 
 @pytest.fixture
+def watch(watch: Watch) -> Iterator[Watch]:
+    """A page that was open when its site was made anew may still ask for frames that are gone."""
+    yield watch
+    watch.messages = [said for said in watch.messages if "404 (Not Found)" not in said]
+
+
+@pytest.fixture
 def page(context: BrowserContext, watch: Watch, origin: str) -> Page:
     opened = context.new_page()
     watch.on(opened)
@@ -192,7 +199,7 @@ def test_a_change_in_a_widget_reaches_the_browser(page: Page, origin: str, proje
     ids=["import", "syntax", "data"],
 )
 def test_broken_code_and_data_are_a_banner_too(
-    page: Page, origin: str, project: Path, file: str, old: str, new: str, says: str, watch: Watch
+    page: Page, origin: str, project: Path, file: str, old: str, new: str, says: str
 ) -> None:
     edited(project / file, old, new)
     banner = page.get_by_role("alert")
@@ -204,8 +211,6 @@ def test_broken_code_and_data_are_a_banner_too(
     edited(project / file, new, old)
     expect(page.locator("#ring[data-alive]")).to_be_visible(timeout=READY * 1000)
     expect(banner).to_have_count(0)
-    # A page that was open when its site broke may still ask for frames, and they are gone.
-    watch.messages = [said for said in watch.messages if "404 (Not Found)" not in said]
 
 
 def test_an_error_is_a_banner_and_goes_when_mended(page: Page, origin: str, project: Path) -> None:

@@ -171,8 +171,8 @@
       this.#bar.hidden = !shown;
       this.#bar.max = total || 1;
       this.#bar.value = loaded;
-      const come = this.#python.told(loaded);
-      this.#size.textContent = shown && come ? `${come} / ${this.#python.told(total)}` : "";
+      const come = shown ? this.#python.told(loaded) : "";
+      this.#size.textContent = come && `${come} / ${this.#python.told(total)}`;
     }
   }
 
