@@ -104,6 +104,8 @@ def test_no_pasted_config_runs_what_it_says(bare: tuple[Page, Watch]) -> None:
 def test_the_page_around_runs_nothing(bare: tuple[Page, Watch]) -> None:
     """Search, the fragment, the words to highlight, and what a browser has kept."""
     page, watch = bare
+    page.keyboard.press("Escape")  # the panel lies over the search field
+    expect(page.locator("#your-model")).to_be_hidden()
     page.locator("[data-md-component=search-query]").click()
     for text in CORPUS:
         page.evaluate(
