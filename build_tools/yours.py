@@ -14,8 +14,10 @@ from markupsafe import Markup
 from build_tools.assets import served
 from widgets import frame, widget
 from widgets.environment import environment
+from widgets.models import COUNTS
 
 ID = "yours"
+HINTS = {"total": "比如 72B", "trained": "空着：全部", "largest_tensor": "空着：不知道"}
 RUNTIME = Path(__file__).parent.parent / "widgets/runtime/yours.js"
 
 
@@ -24,7 +26,9 @@ def script(base: str, runtime: str) -> bytes:
     """The panel and what it does, for pages that ``base`` leads up from."""
     module = widget(ID)
     element = frame.element(module, "", ID, base, runtime, "")
-    html = environment().get_template("yours/panel.html").render(widget=Markup(element))
+    template = environment().get_template("yours/panel.html")
+    counts = [(key, label, HINTS[key]) for key, label in COUNTS.items()]
+    html = template.render(widget=Markup(element), counts=counts)
     panel = f"globalThis.lessonYoursPanel = {json.dumps(html, ensure_ascii=False)};\n"
     return panel.encode() + served(RUNTIME)
 

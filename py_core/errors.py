@@ -83,12 +83,16 @@ class LessonError(ValueError):
     @property
     def chinese(self) -> str:
         """The same sentence for a reader."""
+        if self.value == ABSENT:
+            return f"缺了 {self.field}，{self.wanted}"
+        return f"{self.field} 不能是「{_visible(shown(self.value))}」，{self.wanted}"
+
+    @property
+    def wanted(self) -> str:
+        """What a reader should fill in, whatever the field is called beside it."""
         accepted = self.accepted.chinese
         # Chinese text sets a space before Latin letters and digits, and none elsewhere.
-        space = " " if accepted[:1].isascii() else ""
-        if self.value == ABSENT:
-            return f"缺了 {self.field}，要填{space}{accepted}"
-        return f"{self.field} 不能是「{_visible(shown(self.value))}」，要填{space}{accepted}"
+        return "要填" + (" " if accepted[:1].isascii() else "") + accepted
 
 
 class ConfigError(LessonError):

@@ -11,11 +11,35 @@ from typing import Any
 
 from py_core import data, models
 from py_core.configs import Fields, parse_config
-from py_core.errors import ConfigError, UnknownName
+from py_core.errors import Accepted, ConfigError, UnknownName
 from py_core.inventory import Inventory
 
 ANCHOR = "qwen3.8-27b"
+STATED = "parameters_only"  # the key of a config that states counts and nothing else
+UNNAMED = "你的模型"  # that of a reader, who has not said what it is called
 _ANCHOR_FILE = "anchor-model.json"
+_MOST = 10**15  # parameters; models of today have a few times 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Parameters: all of them, those that are trained, and those of the largest single tensor,
+    None where nobody said."""
+
+    total: int
+    trained: int
+    largest: int | None
+
+
+class NoInventory(ConfigError):
+    """Asked for the tensors of a model of which only the counts are known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("model", name, Accepted("a model with a config.json", "有配置的模型"))
+
+    @property
+    def chinese(self) -> str:
+        return "只填了参数个数，没有一个个张量，这个数算不出来"
 
 
 @dataclass(frozen=True)
@@ -29,8 +53,33 @@ class Model:
 
     @cached_property
     def inventory(self) -> Inventory:
-        """Its tensors, counted. Raises ConfigError where the config cannot be counted."""
+        """Its tensors, counted. Raises ConfigError where the config cannot be counted, and
+        :class:`NoInventory` where it does not say what there is to count."""
+        if self.stated:
+            raise NoInventory(self.name)
         return models.inventory(self.config, self.name)
+
+    @property
+    def stated(self) -> bool:
+        """Whether its counts are all that is known of it."""
+        return STATED in self.config
+
+    @cached_property
+    def counts(self) -> Counts:
+        """What is known of every model. Raises ConfigError."""
+        if self.stated:
+            return _stated(Fields(self.config).section(STATED))
+        counted = self.inventory
+        return Counts(counted.total, counted.total, counted.largest.numel)
+
+
+def _stated(fields: Fields) -> Counts:
+    total = fields.integer("total", high=_MOST)
+    return Counts(
+        total,
+        fields.integer("trained", default=total, high=total),
+        fields.integer("largest_tensor", default=None, high=total),
+    )
 
 
 class _Published(Model):
@@ -107,7 +156,9 @@ def load_model(slug: str) -> Model:
 
 
 def own_model(content: bytes, file: str = "") -> Model:
-    """A reader's own model: a ``config.json``, or one inside ``{"name", "config"}``.
+    """A reader's own model: a ``config.json``, or one inside ``{"name", "config"}``; or
+    ``{"parameters_only": {"total", "trained", "largest_tensor"}}``, of which the last two may
+    be left out, for one that cannot be counted here.
 
     Counted at once, so that a bad config is found here; raises ConfigError.
     """
@@ -116,7 +167,11 @@ def own_model(content: bytes, file: str = "") -> Model:
         name = Fields(config).text("name", default=None)
         config, base = config["config"], "/config"
     try:
-        name = models.inventory(config, name).name
+        if STATED in config:
+            name = name or UNNAMED
+            _stated(Fields(config).section(STATED))
+        else:
+            name = models.inventory(config, name).name
     except ConfigError as error:
         raise ConfigError(base + error.field, error.value, error.accepted) from None
     # Two models with one slug are one model, so different contents need different slugs.

@@ -42,14 +42,16 @@ def answer(request: str) -> str:
 
     ``{widget, query, id, base}`` asks for a frame and gets ``{html}``. ``{config}``, the text of
     a config.json, or ``{packed}``, one from a link, makes that model one to choose, and gets what
-    :func:`widgets.models.bring` says or, for a bad one, ``{error: {field, says}}`` in the
-    reader's language; ``{size}`` asks whether a file of so many bytes may be one.
+    :func:`widgets.models.bring` says or, for a bad one, ``{error: {field, says, unknown}}`` in the
+    reader's language, ``unknown`` where the architecture is one that nobody here can count;
+    ``{counts}`` does it for such a model, of which only the counts are known; ``{size}`` asks
+    whether a file of so many bytes may be a config.
     ``{page, query}`` asks for a page's figures and claims under the Scenario
     of ``query``, see :func:`widgets.page.recomputed`. ``{widget, query, export}`` asks for a
     file that the state can be taken away as, and gets ``{name, type, text}``.
     """
     asked = json.loads(request)
-    if asked.keys() & {"config", "packed", "size"}:
+    if asked.keys() & {"config", "counts", "packed", "size"}:
         return json.dumps(_brought(asked))
     if "page" in asked:
         return json.dumps(_page(asked["page"], asked["query"]))
@@ -73,15 +75,19 @@ def exported(name: str, query: str, what: str) -> dict[str, str]:
 
 def _brought(asked: dict[str, Any]) -> dict[str, Any]:
     from py_core.configs import check_size
-    from widgets.models import bring, said, unpacked
+    from widgets.models import bring, misstated, said, stated, unpacked
 
     try:
         if "size" in asked:
             check_size(asked["size"])
             return {}
+        if "counts" in asked:
+            return bring(stated(asked["counts"]))
         return bring(asked["config"] if "config" in asked else unpacked(asked["packed"]))
     except ConfigError as error:
-        return {"error": {"field": error.field, "says": said(error, asked.get("config", ""))}}
+        says = misstated(error) if "counts" in asked else said(error, asked.get("config", ""))
+        unknown = error.field.endswith("/model_type")
+        return {"error": {"field": error.field, "says": says, "unknown": unknown}}
 
 
 def _page(page: dict[str, Any], query: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from py_core.inputs import (
     Measurement,
     ScenarioInput,
 )
-from py_core.quantity import Quantity, evaluate
+from py_core.quantity import Quantity, evaluate, meaning
 from py_core.scenario import DEFAULT, Scenario
 from py_core.terms import Named
 from py_core.units import BASES, Dimension
@@ -63,6 +63,7 @@ class Panels:
     base: str = ""
     quantities: dict[str, Quantity] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
+    reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
     uses: dict[str, list[Use]] = field(default_factory=dict)
     # What a template asked for: the quantity, its pins and the text.
     shown: list[tuple[Quantity, dict[str, str], str]] = field(default_factory=list)
@@ -94,6 +95,12 @@ class Panels:
     def add_fact(self, fact: Fact) -> str:
         panel = f"{self.prefix}fact-{_slug(fact.id)}"
         self.facts[panel] = fact
+        return panel
+
+    def add_reason(self, name: str, why: str) -> str:
+        """A panel for the quantity called ``name`` where it has no value; returns its id."""
+        panel = f"{self.prefix}none-{_slug(name)}"
+        self.reasons[panel] = (meaning(name), why)
         return panel
 
     def figure(
@@ -134,7 +141,7 @@ class Panels:
 
     def html(self) -> Markup:
         """All panels; on paper they read as the list of the page's figures and sources."""
-        if not self.quantities and not self.facts:
+        if not self.quantities and not self.facts and not self.reasons:
             return Markup("")
         template = environment().get_template("panels.html")
         return Markup(
@@ -143,6 +150,7 @@ class Panels:
                 title=not self.prefix,
                 quantities=[self._quantity(i, q) for i, q in self.quantities.items()],
                 facts=[self._fact(i, f) for i, f in self.facts.items()],
+                reasons=self.reasons,
             )
         )
 

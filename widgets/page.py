@@ -18,8 +18,8 @@ def recomputed(asked: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
     ``asked`` lists the page's ``figures`` as ``[name, pins, unit, digits]`` and its ``claims`` as
     ``[name, pins]``, pins as a query string; ``base`` leads from the page to the site's root.
     Gives the ``model``'s name and as many of each back: a figure's ``text`` and the id of its
-    panel, or ``why`` it has none; whether a claim ``holds``, and what holds ``instead``; and all
-    ``panels`` as HTML.
+    ``panel``, and ``why`` it has no value if it has none; whether a claim ``holds``, None where
+    nobody can say, and the ``note`` that goes with it if it does not; and all ``panels`` as HTML.
     """
     panels = Panels(base=str(asked.get("base", "")))
     elsewhere: dict[str, At] = {}
@@ -34,15 +34,21 @@ def recomputed(asked: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
             q = here(pins).quantity(name)
             text = q.display(unit or None, int(digits) if digits else None)
         except LessonError as error:
-            return {"text": "—", "why": error.chinese}
+            return {
+                "text": "—",
+                "panel": panels.add_reason(name, error.chinese),
+                "why": error.chinese,
+            }
         return {"text": text, "panel": panels.add(q, dict(parse_qsl(pins)))}
 
     def claim(name: str, pins: str) -> dict[str, Any]:
         try:
             verdict = judge(name, here(pins).scenario)
         except LessonError as error:
-            return {"holds": False, "instead": f"说不上：{error.chinese}"}
-        return {"holds": verdict.holds, "instead": verdict.instead}
+            note = f"换成你的设定，这句还成不成立说不上：{error.chinese}"
+            return {"holds": None, "note": note}
+        note = "" if verdict.holds else f"换成你的设定，这句不成立：{verdict.instead}"
+        return {"holds": verdict.holds, "note": note}
 
     return {
         "model": scenario.model.name,

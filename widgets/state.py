@@ -79,6 +79,10 @@ class Choice:
     def shown(self, value: str | int) -> str:
         return str(value)
 
+    def called(self, text: str) -> str:
+        """What readers call what they chose."""
+        return text
+
 
 @dataclass(frozen=True, slots=True)
 class Real:
@@ -241,7 +245,8 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
             continue
         fits = f.read(str(kept), values) is not None
         values[f.name] = kept if fits else f.default
-        wrong = f"「{shown(text)}」不行" if text.strip() else "没有填"
+        typed = f.called(text) if isinstance(f, Choice) else text
+        wrong = f"「{shown(typed)}」不行" if text.strip() else "没有填"
         accepted = f.accepted(values).chinese
         still = _spaced(f.shown(values[f.name])).rstrip()
         says = f"{_spaced(f.label)}要填{_spaced(accepted)}；{wrong}，仍用{still}。"

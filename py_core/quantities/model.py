@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from py_core.inventory import PARTS
+from py_core.model import STATED, NoInventory
 from py_core.quantity import At, quantity
 from py_core.terms import Term, total
 
@@ -65,7 +66,31 @@ def _sum_of_parts(at: At, *left_out: str) -> Term:
 
 @quantity("model.parameters", "params", "参数总数：文本、视觉与 MTP，共享的张量只算一次", "P")
 def _(at: At) -> Term:
-    return _sum_of_parts(at)
+    model = at.scenario.model
+    return _stated(at, "P", "total", model.counts.total) if model.stated else _sum_of_parts(at)
+
+
+@quantity("model.trained_parameters", "params", "要训练的参数：有梯度、有优化器状态", "P_train")
+def _(at: At) -> Term:
+    model = at.scenario.model
+    if model.counts.trained == model.counts.total:
+        return at("model.parameters")
+    return _stated(at, "P_train", "trained", model.counts.trained)
+
+
+@quantity("model.largest_tensor", "params", "最大的一个张量有多少参数", "P_max")
+def _(at: At) -> Term:
+    model = at.scenario.model
+    if not model.stated:
+        return at.counted("P_max", at.inventory.largest.numel, "最大的一个张量")
+    if model.counts.largest is None:
+        raise NoInventory(model.name)
+    return _stated(at, "P_max", "largest_tensor", model.counts.largest)
+
+
+def _stated(at: At, symbol: str, key: str, value: int) -> Term:
+    """What a reader has said of a model that cannot be counted here."""
+    return at.config(symbol, value, "params", f"/{STATED}/{key}", "你填的参数个数")
 
 
 @quantity("model.text_parameters", "params", "文本模型的参数：不含视觉塔与 MTP", "P_text")

@@ -36,6 +36,17 @@ def _(at: At) -> Term:
     return at("parameter.bytes_each") + at("gradient.bytes_each") + at("optimizer.bytes_each")
 
 
+def all_trained(at: At) -> bool:
+    """Whether every parameter has a gradient: yes, unless a reader says otherwise."""
+    counts = at.scenario.model.counts
+    return counts.trained == counts.total
+
+
+def trained(at: At) -> Term:
+    """The parameters that have gradients."""
+    return at("model.parameters" if all_trained(at) else "model.trained_parameters")
+
+
 @quantity("parameter.bytes", "GB", "一份完整的参数（bf16）", "Θ")
 def _(at: At) -> Term:
     return at("parameter.bytes_each") * at("model.parameters")
@@ -43,17 +54,24 @@ def _(at: At) -> Term:
 
 @quantity("gradient.bytes", "GB", "一份完整的梯度", "G")
 def _(at: At) -> Term:
-    return at("gradient.bytes_each") * at("model.parameters")
+    return at("gradient.bytes_each") * trained(at)
+
+
+@quantity("gradient.largest_bytes", "MiB", "最大的一个张量的梯度：装它的桶不会比它小", "G_max")
+def _(at: At) -> Term:
+    return at("gradient.bytes_each") * at("model.largest_tensor")
 
 
 @quantity("optimizer.bytes", "GB", "一份完整的优化器状态：fp32 主参数、一阶与二阶动量", "O")
 def _(at: At) -> Term:
-    return at("optimizer.bytes_each") * at("model.parameters")
+    return at("optimizer.bytes_each") * trained(at)
 
 
 @quantity("state.bytes", "GB", "模型状态：参数、梯度与优化器状态", "S")
 def _(at: At) -> Term:
-    return at("state.bytes_each") * at("model.parameters")
+    if all_trained(at):
+        return at("state.bytes_each") * at("model.parameters")
+    return at("parameter.bytes") + at("gradient.bytes") + at("optimizer.bytes")
 
 
 @quantity("state.cards_of_memory", "×", "模型状态是一张卡显存的几倍")

@@ -8,6 +8,7 @@ parameters; the formulas here do not.
 
 from __future__ import annotations
 
+from py_core.quantities.state import all_trained, trained
 from py_core.quantity import At, quantity
 from py_core.terms import Term
 
@@ -39,6 +40,13 @@ for _stage in (1, 2, 3):
     _memory_left(_stage)
 
 
+def _updated(at: At) -> Term:
+    """What every card has to be told after a step: the parameters that were trained."""
+    if all_trained(at):
+        return at("parameter.bytes")
+    return at("parameter.bytes_each") * trained(at)
+
+
 def _partial(stage: int) -> None:
     says = "梯度 reduce-scatter，参数 all-gather"
 
@@ -47,7 +55,7 @@ def _partial(stage: int) -> None:
     )
     def _(at: At) -> Term:
         n = at.cards
-        return (n - 1) / n * (at("gradient.bytes") + at("parameter.bytes"))
+        return (n - 1) / n * (at("gradient.bytes") + _updated(at))
 
 
 for _stage in (1, 2):

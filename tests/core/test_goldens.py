@@ -8,7 +8,6 @@ chapter's table of 46 figures.
 from __future__ import annotations
 
 from fractions import Fraction as F
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -325,8 +324,7 @@ def test_the_formula_shows_the_gradient_so_that_its_product_holds() -> None:
 
 def test_zero_papers_own_table() -> None:
     """7.5 billion parameters on 64 cards: 120, 31.4, 16.6 and 1.9 GB."""
-    model = Model("seven-and-a-half", "7.5B", {})
-    model.__dict__["inventory"] = SimpleNamespace(parts={"layers": 7_500_000_000})
+    model = Model("seven-and-a-half", "7.5B", {"parameters_only": {"total": 7_500_000_000}})
     here = at(Scenario(model=model, cards=64))
     shown = [here.quantity(n).display() for n in ("zero1.bytes", "zero2.bytes", "zero3.bytes")]
     assert here.quantity("state.bytes").value == 120 * GB

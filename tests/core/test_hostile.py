@@ -12,6 +12,7 @@ import widgets
 from py_core.data import model_slugs
 from py_core.model import load_model
 from tests.hostile import CORPUS, dealt
+from widgets.models import COUNTS
 from widgets.state import parse
 
 ELEMENT = re.compile(r"<([a-zA-Z][^\s/>]*)((?:\s+[^\s=>]+(?:=\"[^\"]*\")?)*)\s*/?>")
@@ -67,5 +68,9 @@ def test_as_a_config(text: str) -> None:
     for given in (text, *(json.dumps(config | {k: text}) for k in ("model_type", "hidden_size"))):
         answer = json.loads(widgets.answer(json.dumps({"config": given})))
         assert set(answer) == {"error"}
-        assert set(answer["error"]) == {"field", "says"}
+        assert set(answer["error"]) == {"field", "says", "unknown"}
+    for key in COUNTS:
+        typed = {"total": "8B", "trained": "", "largest_tensor": ""} | {key: text}
+        answer = json.loads(widgets.answer(json.dumps({"counts": typed})))
+        assert set(answer) == {"error"}
     assert text not in model_slugs()

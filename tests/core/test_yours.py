@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,31 +16,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import widgets
+from py_core.buckets import plan
 from py_core.claims import claims, judge
 from py_core.errors import ConfigError, LessonError
 from py_core.inventory import PARTS
-from py_core.model import load_model
+from py_core.model import NoInventory, load_model
+from py_core.models import known
 from py_core.quantity import evaluate, names
 from py_core.scenario import DEFAULT, FIELD_NAMES, parse_scenario
+from py_core.setting import setting_of
 from tests.conftest import ROOT
 from widgets import models
 from widgets.models import MOST_PACKED, bring, unpacked
 from widgets.page import recomputed
 from widgets.state import parse
-from widgets.yours.parts import parts
-from widgets.yours.widget import FIELDS, NAMES, TILES, scenario_of
+from widgets.yours.parts import KINDS, blocks, parts
+from widgets.yours.widget import FIELDS, NAMES, scenario_of
 
 MODELS = sorted((ROOT / "docs/data/models").glob("*.json"))
+KINDS_IN_ORDER = list(KINDS)
 QUERIES = ["", "model=deepseek-v3&cards=64", "model=qwen3-8b&cards_per_node=8&flops=989.4"]
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """Models that a test brings are not there for the next."""
-    options = dict(models._options())
+    kept = [(options, dict(options)) for options in (models._options(), models._counted())]
     yield
-    models._options().clear()
-    models._options().update(options)
+    for options, before in kept:
+        options.clear()
+        options.update(before)
 
 
 def asked(query: str, figures: list[list[str]], judged: list[list[str]]) -> dict[str, Any]:
@@ -63,7 +69,8 @@ def test_every_figure_is_what_the_core_says(query: str) -> None:
     for name, found in zip(names(), answer["figures"], strict=True):
         q, why = tried(lambda name=name: evaluate(name, scenario))
         if q is None:
-            assert found == {"text": "—", "why": why}
+            assert (found["text"], found["why"]) == ("—", why)
+            assert f'id="{found["panel"]}"' in answer["panels"]
         else:
             assert found["text"] == q.display()
             assert f'id="{found["panel"]}"' in answer["panels"]
@@ -77,9 +84,12 @@ def test_every_claim_is_judged_again(query: str) -> None:
     for claim, found in zip(claims(), answer["claims"], strict=True):
         verdict, why = tried(lambda name=claim.name: judge(name, scenario))
         if verdict is None:
-            assert found == {"holds": False, "instead": f"说不上：{why}"}
+            assert found["holds"] is None
+            assert found["note"].endswith(f"说不上：{why}")
         else:
-            assert found == {"holds": verdict.holds, "instead": verdict.instead}
+            assert found["holds"] == verdict.holds
+            assert found["note"].endswith(verdict.instead if not verdict.holds else "")
+            assert bool(found["note"]) != verdict.holds
 
 
 def test_pins_units_and_digits_stay() -> None:
@@ -201,9 +211,144 @@ def test_a_file_too_large_is_refused_unread() -> None:
     assert answer["error"]["says"] == "/ 不能是「9,000,000 bytes」，要填最多 8,388,608 字节"
 
 
-def test_a_tile_that_cannot_be_says_why() -> None:
-    html = widgets.render("yours", "model=gpt2")
-    assert html.count("<dt>") == len(TILES)
+def test_every_bucket_is_in_the_picture() -> None:
+    for slug in ("qwen3.8-27b", "deepseek-v3", "gpt2"):
+        made = plan(setting_of(parse_scenario(f"model={slug}")).cut)
+        found = blocks(made.runs, made.bytes)
+        assert found[0].at == 0
+        assert found[-1].at + found[-1].width == 1000
+        assert all(a.at + a.width == b.at for a, b in pairwise(found))
+        assert len(found) < 400
+        first = "前馈层" if slug == "gpt2" else "输出头"  # GPT-2 has no head of its own
+        assert KINDS_IN_ORDER[found[0].kind] == first
+    # A bucket that is wide enough stands by itself: the anchor's embedding, next to last.
+    anchor = parse_scenario("")
+    made = plan(setting_of(anchor).cut)
+    table = max(made.runs, key=lambda run: run.bytes)
+    widths = [b.width for b in blocks(made.runs, made.bytes) if b.kind == 0]
+    assert widths == [round(1000 * table.bytes / made.bytes)]
+
+
+# ── a model of which only the counts are known ──────────────────────────────────────────
+
+SOME = {"total": "8B", "trained": "1,000,000,000", "largest_tensor": "0.525 B"}
+
+
+def brought(counts: dict[str, str]) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(widgets.answer(json.dumps({"counts": counts})))
+    return answer
+
+
+def test_an_unknown_architecture_says_which_are_known() -> None:
+    answer = json.loads(widgets.answer(json.dumps({"config": '{"model_type": "mamba"}'})))
+    assert answer["error"]["unknown"]
+    for name in known():
+        assert name in answer["error"]["says"]
+    other = json.loads(widgets.answer(json.dumps({"config": '{"model_type": "llama"}'})))
+    assert not other["error"]["unknown"]
+
+
+def test_counts_alone_drive_what_needs_no_tensors() -> None:
+    scenario = parse_scenario(f"model={brought(SOME)['slug']}&cards=64")
+    want = {
+        "model.parameters": 8 * 10**9,
+        "model.trained_parameters": 10**9,
+        "model.largest_tensor": 525 * 10**6,
+        "parameter.bytes": 16 * 10**9,
+        "gradient.bytes": 2 * 10**9,
+        "gradient.largest_bytes": 1_050_000_000,
+        "optimizer.bytes": 12 * 10**9,
+        "state.bytes": (16 + 2 + 12) * 10**9,
+        "ring.sent_per_card": Fraction(2 * 63, 64) * 2 * 10**9,
+        # Only what was trained has changed, and is gathered; ZeRO-3 gathers everything, twice.
+        "zero1.sent_per_card": Fraction(63, 64) * (2 + 2) * 10**9,
+        "zero3.sent_per_card": Fraction(63, 64) * (2 * 16 + 2) * 10**9,
+    }
+    assert {name: evaluate(name, scenario).value for name in want} == want
+
+
+def test_what_is_left_empty_is_everything_or_nobody_knows() -> None:
+    scenario = parse_scenario(
+        f"model={brought(SOME | {'trained': '', 'largest_tensor': ''})['slug']}"
+    )
+    assert evaluate("state.bytes", scenario).value == 16 * 8 * 10**9
+    assert evaluate("model.trained_parameters", scenario).value == 8 * 10**9
+    with pytest.raises(NoInventory):
+        evaluate("gradient.largest_bytes", scenario)
+
+
+def test_all_else_says_what_is_missing() -> None:
+    slug = brought(SOME)["slug"]
+    page = asked(
+        f"model={slug}",
+        [
+            [name, "", "", ""]
+            for name in ("model.parameters", "backward.seconds", "timeline.buckets")
+        ],
+        [["comm_exceeds_backward", ""], ["state_exceeds_card", ""]],
+    )
+    assert page["model"] == "你的模型"
+    first, *others = page["figures"]
+    assert first["text"] == "8,000,000,000"
+    for other in others:
+        assert other["text"] == "—"
+        assert "没有一个个张量" in other["why"]
+        assert f'id="{other["panel"]}"' in page["panels"]
+    unknown, judged = page["claims"]
+    assert unknown["holds"] is None
+    assert "没有一个个张量" in unknown["note"]
+    assert judged["holds"] is False  # 30 GB go into one card
+    html = widgets.render("yours", f"model={slug}")
+    assert "没有一个个张量" in html
+    assert 'data-export="csv"' not in html
+    card = json.loads(widgets.exported("yours", f"model={slug}", "json")["text"])
+    assert (card["total"], card["trained"]) == (8 * 10**9, 10**9)
+    assert "parts" not in card
+    for widget in widgets.NAMES:
+        assert widgets.render(widget, f"model={slug}&guess=skip&time=on")
+    assert "有配置的模型" in widgets.render("overlap", f"model={slug}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "total"),
+    [
+        ("7241732096", 7_241_732_096),
+        ("7,241,732,096", 7_241_732_096),
+        ("7.2b", 7_200_000_000),
+        ("350 M", 350_000_000),
+        ("72 亿", 7_200_000_000),
+        ("1.04万亿", 1_040_000_000_000),
+        ("1T", 10**12),
+    ],
+)
+def test_a_count_may_be_typed_as_people_write_it(typed: str, total: int) -> None:
+    answer = brought({"total": typed, "trained": "", "largest_tensor": ""})
+    assert answer["total"] == f"{total:,}"
+    assert bring(unpacked(answer["packed"])) == answer
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ({"total": ""}, "「参数总数」"),
+        ({"total": "many"}, "「参数总数」"),
+        ({"total": "0"}, "「参数总数」"),
+        ({"total": "1.5"}, "「参数总数」"),
+        ({"total": "-8B"}, "「参数总数」"),
+        ({"total": "９B"}, "「参数总数」"),
+        ({"total": "9999999T"}, "「参数总数」"),
+        ({"trained": "9B"}, "「要训练的」要填 1 到 8,000,000,000 之间的整数"),
+        ({"largest_tensor": "9B"}, "「最大的一个张量」"),
+    ],
+)
+def test_a_bad_count_is_answered_in_words(counts: dict[str, str], says: str) -> None:
+    assert brought(SOME | counts)["error"]["says"].startswith(says)
+
+
+@pytest.mark.parametrize("only", [7, [], {}, {"total": "8B"}, {"total": 8, "trained": 9}])
+def test_a_config_of_bad_counts_is_refused(only: object) -> None:
+    with pytest.raises(ConfigError, match="parameters_only"):
+        bring(json.dumps({"parameters_only": only}))
 
 
 def test_recomputed_without_anything() -> None:

@@ -60,7 +60,7 @@ CONFIGURATION = (
     Real("flops", "有效算力", "400", "0.001", "1000000", "TFLOPS"),
     Whole("cap", "桶的上限", 25, 1, 1_048_576),
     Real("latency", "每条消息的固定开销", "0", "0", "1000000", "µs"),
-    model_field(),
+    model_field(counted=True),
     Choice("gradient", "梯度", "bf16", {"bf16": "bf16", "fp32": "fp32"}),
     Choice("unused", "没用到的参数", "static", UNUSED),
     Choice("order", "桶的顺序", "registration", ORDERS),

@@ -9,6 +9,7 @@
   const widget = /** @type {HTMLElement & LessonWidget} */ (document.getElementById("yours"));
   const says = /** @type {HTMLElement} */ (panel.querySelector("[data-own]"));
   const text = /** @type {HTMLTextAreaElement} */ (panel.querySelector("textarea"));
+  const counts = /** @type {HTMLDetailsElement} */ (panel.querySelector(".yours-counts"));
   const python = globalThis.lessonPython(widget.getAttribute("runtime") ?? "");
   const opener = document.querySelector("[data-yours]");
   panel.addEventListener("toggle", () => {
@@ -78,16 +79,27 @@
     }
   };
 
-  /** @param {HTMLElement} claim @param {boolean} holds @param {string} instead */
-  const judge = (claim, holds, instead) => {
-    claim.classList.toggle("fails", !holds);
-    const note = claim.nextElementSibling?.matches(".claim-instead") ? claim.nextElementSibling : null;
-    note?.remove();
-    if (holds) return;
+  /** @param {HTMLElement} claim @param {boolean | null} holds null: nobody can say @param {string} note */
+  const judge = (claim, holds, note) => {
+    claim.classList.toggle("fails", holds === false);
+    claim.classList.toggle("unsure", holds === null);
+    const old = claim.nextElementSibling;
+    if (old?.matches(".claim-instead")) old.remove();
+    if (!note) return;
     const span = document.createElement("span");
     span.className = "claim-instead";
-    span.textContent = `（换成你的设定，这句不成立：${instead}）`;
+    span.textContent = `（${note}）`;
     claim.after(span);
+  };
+
+  /** What a figure was in the lesson, for those who cannot hover. @param {Figure} figure */
+  const recall = ({ node, text: was }) => {
+    const head = document.getElementById(node.getAttribute("popovertarget") ?? "")?.querySelector(".panel-head");
+    if (node.textContent === was || !head || head.nextElementSibling?.matches(".panel-was")) return;
+    const line = document.createElement("p");
+    line.className = "panel-was";
+    line.textContent = `这一课的例子：${was}`;
+    head.after(line);
   };
 
   /** Panels made without the page do not know where else on it a figure stands. @param {string} html */
@@ -112,6 +124,8 @@
 
   let latest = 0;
   let packed = "";
+  /** Of every model brought, by its slug. @type {Map<string, string>} */
+  const packs = new Map();
   let followed = initial;
   let linked = false; // the address says what the experiments show, too
 
@@ -139,6 +153,8 @@
     const mine = ++latest;
     const query = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
     const changed = query !== initial;
+    packed = packs.get(new URLSearchParams(query).get("model") ?? "") ?? packed;
+    carry();
     remember(changed ? query : "", changed ? packed : "");
     lead(query);
     if (!changed) return restore();
@@ -149,47 +165,51 @@
     figures.forEach((figure, i) => {
       const { text: shown, panel: to = "", why } = answer.figures[i];
       put(figure, shown, to, why);
+      recall(figure);
     });
-    claims.forEach((claim, i) => judge(claim, answer.claims[i].holds, answer.claims[i].instead));
+    claims.forEach((claim, i) => judge(claim, answer.claims[i].holds, answer.claims[i].note));
     document.documentElement.dataset.scenario = query;
   };
   widget.addEventListener("framed", follow);
 
   // A config that the reader brings.
 
-  /** Python's answer about a config; what is wrong with it is said. @param {object} request */
-  const heard = async (request) => {
-    says.textContent = "正在读……";
+  /** Python's answer about a model; what is wrong with it is said. @param {object} request @param {HTMLElement} beside */
+  const heard = async (request, beside = says) => {
+    beside.textContent = "正在读……";
     const answer = await python.ask(request).catch(() => null);
-    if (!answer) says.textContent = "Python 没能载入，读不了配置；再试一次。";
-    else if (answer.error) says.textContent = `${answer.error.says}。`;
+    if (!answer) beside.textContent = "Python 没能载入，读不了配置；再试一次。";
+    else if (answer.error) beside.textContent = `${answer.error.says}。`;
+    if (answer?.error?.unknown) {
+      beside.textContent += "不在其中的，可以在下面只填参数个数。";
+      counts.open = true;
+    }
     return answer && !answer.error ? answer : null;
   };
 
-  /** @param {object} request */
-  const bring = async (request) => {
-    const answer = await heard(request);
+  /** @param {object} request @param {HTMLElement} beside */
+  const bring = async (request, beside = says) => {
+    const answer = await heard(request, beside);
     if (!answer) return null;
-    says.textContent = `${answer.name}：${answer.total} 个参数。`;
-    packed = answer.packed;
+    beside.textContent = `${answer.name}：${answer.total} 个参数。`;
+    packs.set(answer.slug, (packed = answer.packed));
     return answer;
   };
 
   /** The config travels behind the #; a link within the page would push it out. */
   const carry = () => {
-    if (!packed || location.hash.startsWith("#config=")) return;
     const url = new URL(location.href);
-    url.hash = `config=${packed}`;
-    history.replaceState(history.state, "", url);
+    if (packed) url.hash = `config=${packed}`;
+    else if (url.hash.startsWith("#config=")) url.hash = "";
+    if (url.href !== location.href) history.replaceState(history.state, "", url);
   };
   addEventListener("hashchange", carry);
 
-  /** @param {string} config */
-  const use = async (config) => {
-    const answer = await bring({ config });
+  /** @param {object} request @param {HTMLElement} beside */
+  const use = async (request, beside = says) => {
+    const answer = await bring(request, beside);
     if (!answer) return;
-    carry();
-    if (!answer.packed) says.textContent += "配置太长，链接里带不上。";
+    if (!answer.packed) beside.textContent += "配置太长，链接里带不上。";
     widget.take(new URLSearchParams({ model: answer.slug }));
   };
 
@@ -197,12 +217,17 @@
   const read = async (file) => {
     // A picture or a checkpoint is refused before it is read.
     if (!file || !(await heard({ size: file.size }))) return;
-    use((text.value = await file.text()));
+    use({ config: (text.value = await file.text()) });
   };
 
   panel.querySelector("form.yours-own")?.addEventListener("submit", (event) => {
     event.preventDefault();
-    use(text.value);
+    use({ config: text.value });
+  });
+  counts.querySelector("form")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
+    use({ counts: typed }, /** @type {HTMLElement} */ (counts.querySelector("[role=status]")));
   });
   panel.querySelector('[type="file"]')?.addEventListener("change", ({ target }) => {
     read(/** @type {HTMLInputElement} */ (target).files?.[0]);
@@ -213,10 +238,10 @@
     read(event.dataTransfer?.files[0]);
   });
   panel.querySelector("[data-forget]")?.addEventListener("click", () => {
-    const url = new URL(location.href);
-    if (url.hash.startsWith("#config=")) url.hash = "";
-    history.replaceState(history.state, "", url);
+    packs.clear();
     packed = text.value = says.textContent = "";
+    counts.querySelector("form")?.reset();
+    carry();
     widget.take(new URLSearchParams(initial));
   });
 

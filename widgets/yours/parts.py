@@ -1,10 +1,12 @@
-"""What a model is made of, as areas in proportion."""
+"""What a model is made of, and the buckets its gradients leave in, as areas in proportion."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from py_core.buckets import BucketRun
 from py_core.inventory import Inventory, Tensor
 from py_core.units import display, unit
 
@@ -21,31 +23,67 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """``at`` and ``width`` in thousandths of the whole; ``share`` as readers see it."""
+_KIND_OF = {
+    role: (kind, words) for kind, (words, roles) in enumerate(KINDS.items()) for role in roles
+}
+WIDE = 4  # thousandths; a narrower bucket is not told from its neighbours of the same kind
 
-    words: str
+
+def _kind(tensor: Tensor) -> tuple[int, str]:
+    return _KIND_OF[tensor.part if tensor.part in ("vision", "mtp") else tensor.role]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """``at`` and ``width`` in thousandths of the whole."""
+
     kind: int
-    count: str
-    share: str
     at: int
     width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Block):
+    """``share`` as readers see it."""
+
+    words: str
+    count: str
+    share: str
 
 
 def parts(inventory: Inventory) -> list[Part]:
     """The parts that the model has, none smaller than what it is."""
     counts = dict.fromkeys(KINDS, 0)
     for tensor in inventory.tensors:
-        role = tensor.part if tensor.part in ("vision", "mtp") else tensor.role
-        counts[next(words for words, roles in KINDS.items() if role in roles)] += tensor.parameters
+        counts[_kind(tensor)[1]] += tensor.parameters
     found, before = [], 0
     for kind, (words, count) in enumerate(counts.items()):
         if count:
             start, end = (round(1000 * n / inventory.total) for n in (before, before + count))
             share = display(Fraction(count, inventory.total), unit("%"))
-            found.append(Part(words, kind, f"{count:,}", share, start, end - start))
+            found.append(Part(kind, start, end - start, words, f"{count:,}", share))
         before += count
+    return found
+
+
+def blocks(runs: Iterable[BucketRun], total: int) -> list[Block]:
+    """Buckets in the order in which they leave, of ``total`` bytes, by what is largest in them;
+    narrow ones of a kind in a row are one block, and those too narrow to be drawn go to it."""
+    found: list[Block] = []
+    before = 0
+    for run in runs:
+        kind, _ = _kind(max(run.pieces, key=lambda piece: piece.numel).segment.entries[0])
+        wide = 1000 * run.bytes >= WIDE * total
+        for size in [run.bytes] * run.count if wide else [run.bytes * run.count]:
+            before += size
+            start, end = (
+                found[-1].at + found[-1].width if found else 0,
+                round(1000 * before / total),
+            )
+            if not wide and found and found[-1].kind == kind:
+                start = found.pop().at
+            if end > start:
+                found.append(Block(kind, start, end - start))
     return found
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+from fractions import Fraction
 from typing import Any
 from urllib.parse import urlencode
 
+from py_core.buckets import plan
 from py_core.errors import LessonError
 from py_core.quantity import At, Quantity, at
 from py_core.scenario import DEFAULT, GRADIENT_BYTES, SPECS, Scenario, decimal
+from py_core.setting import setting_of
+from py_core.units import display, unit
 from widgets.models import model_field
 from widgets.state import Choice, Real, State, Values, Whole
-from widgets.yours.parts import largest, parts
+from widgets.yours.parts import blocks, largest, parts
 
 LABEL = "你的模型和集群"
 MINUTES = 0  # a setting, no experiment
@@ -57,10 +61,12 @@ TILES = (
     ("参数", "model.parameters"),
     ("模型状态", "state.bytes"),
     ("是一张卡的", "state.cards_of_memory"),
+    ("装下它至少要", "state.cards_needed"),
     ("一份梯度", "gradient.bytes"),
     ("环形每张卡发出", "ring.sent_per_card"),
     ("同步一次", "communication.seconds"),
     ("反向", "backward.seconds"),
+    ("最大张量的梯度", "gradient.largest_bytes"),
     ("桶", "timeline.buckets"),
     ("藏在反向下面", "timeline.hidden_share"),
 )
@@ -84,7 +90,7 @@ def still(_state: State) -> list[tuple[str, str]]:
 def view(state: State) -> dict[str, Any]:
     scenario = scenario_of(state.values)
     here = at(scenario)
-    inventory = scenario.model.inventory
+    tiles = [(words, *_told(here, name)) for words, name in TILES]
     return {
         "model": scenario.model.name,
         "nets": [
@@ -93,15 +99,30 @@ def view(state: State) -> dict[str, Any]:
         ],
         "options": {f.name: f.options for f in FIELDS if isinstance(f, Choice)},
         "units": {f.name: f.unit for f in FIELDS if isinstance(f, Real)},
-        "tiles": [(words, *_told(here, name)) for words, name in TILES],
-        "parts": parts(inventory),
-        "largest": largest(inventory),
+        "tiles": tiles,
+        "reasons": sorted({why for _, _, why in tiles if why}),
+        "card": None if scenario.model.stated else _card(scenario),
         "error": {n.field: n for n in state.notices},
     }
 
 
+def _card(scenario: Scenario) -> dict[str, Any]:
+    """The model as pictures: its parts, and the buckets DDP sends their gradients in."""
+    inventory = scenario.model.inventory
+    made = plan(setting_of(scenario).cut)
+    biggest = max(made.runs, key=lambda run: run.bytes)
+    return {
+        "parts": parts(inventory),
+        "largest": largest(inventory),
+        "blocks": blocks(made.runs, made.bytes),
+        "biggest": display(Fraction(biggest.bytes), unit("MiB")),
+        "holds": max(biggest.pieces, key=lambda piece: piece.numel).first,
+    }
+
+
 def _as_csv(state: State) -> dict[str, str]:
-    """The inventory, a tensor a line; alike experts are one line with their count."""
+    """The inventory, a tensor a line; alike experts are one line with their count. Raises
+    ConfigError where there is none, and then no button asks for it."""
     inventory = scenario_of(state.values).model.inventory
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
@@ -114,25 +135,29 @@ def _as_csv(state: State) -> dict[str, str]:
 
 
 def _as_json(state: State) -> dict[str, str]:
-    """The model card: the Scenario, the parts, the largest tensors, and each tile's figure with
-    its formula."""
+    """The model card: the Scenario, the counts, the parts and the largest tensors where they are
+    known, and each tile's figure with its formula."""
     scenario = scenario_of(state.values)
-    inventory, here = scenario.model.inventory, at(scenario)
+    model, here = scenario.model, at(scenario)
     told = {name: _told(here, name)[0] for _, name in TILES}
-    card = {
-        "model": inventory.name,
+    card: dict[str, Any] = {
+        "model": model.name,
         "scenario": {name: state[name] for name in NAMES},
-        "total": inventory.total,
-        "parts": dict(inventory.parts),
-        "largest": [
-            {"name": t.name, "shape": t.shape, "parameters_each": t.numel}
-            for t in largest(inventory)
-        ],
-        "figures": {
-            name: {"display": q.display(), "formula": q.formula, "says": q.says}
-            for name, q in told.items()
-            if q
-        },
+        "total": model.counts.total,
+        "trained": model.counts.trained,
+    }
+    if not model.stated:
+        card |= {
+            "parts": dict(model.inventory.parts),
+            "largest": [
+                {"name": t.name, "shape": t.shape, "parameters_each": t.numel}
+                for t in largest(model.inventory)
+            ],
+        }
+    card["figures"] = {
+        name: {"display": q.display(), "formula": q.formula, "says": q.says}
+        for name, q in told.items()
+        if q
     }
     text = json.dumps(card, ensure_ascii=False, indent=2) + "\n"
     return {"name": f"{state['model']}.json", "type": "application/json", "text": text}
