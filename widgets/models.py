@@ -48,7 +48,7 @@ class Model(Choice):
 
 
 @cache
-def _options() -> dict[str, str]:
+def _published() -> dict[str, str]:
     """The lesson's model first, then three that it speaks of, then all others."""
     first = {slug: load_model(slug).name for slug in FIRST_MODELS}
     first[ANCHOR] += "（这一课的例子）"
@@ -57,9 +57,15 @@ def _options() -> dict[str, str]:
 
 
 @cache
+def _options() -> dict[str, str]:
+    """Those to choose from, a reader's own among them."""
+    return dict(_published())
+
+
+@cache
 def _counted() -> dict[str, str]:
-    """Those whose tensors are known."""
-    return dict(_options())
+    """Those of them whose tensors are known."""
+    return dict(_published())
 
 
 def model_field(*, counted: bool = False) -> Model:

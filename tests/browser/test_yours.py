@@ -274,3 +274,91 @@ def test_without_javascript_there_is_no_way_in(browser: Browser, origin: str) ->
     page.goto(origin + LESSON)
     expect(page.locator(".yours-open")).to_be_hidden()
     context.close()
+
+
+# ── a model of which only the counts are known ──────────────────────────────────────────
+
+
+def state(page: Page, total: str, **others: str) -> None:
+    form = page.locator(".yours-counts form")
+    if not form.is_visible():
+        page.locator(".yours-counts summary").click()
+    for name, text in ({"total": total} | others).items():
+        form.locator(f"[name={name}]").fill(text)
+    form.get_by_role("button").click()
+
+
+def test_an_unknown_model_is_told_by_its_counts(page: Page, origin: str, browser: Browser) -> None:
+    opened(page, origin + LESSON)
+    page.locator("#your-config").fill('{"model_type": "mamba"}')
+    page.get_by_role("button", name="用这个模型").click()
+    expect(page.locator("[data-own]")).to_contain_text("可以在下面只填参数个数")
+    state(page, "many")
+    expect(page.locator("#your-counts-says")).to_contain_text("「参数总数」要填个数")
+    is_the_lessons(page)
+    state(page, "70B", trained="7 亿")
+    follows(page)
+    shown = figures(page)
+    assert shown["model.parameters|||"] == "70,000,000,000"
+    assert shown["state.bytes|||"] == "149.8 GB"  # 2 × 70 + (2 + 12) × 0.7
+    # What needs the tensors is empty, and says why to whoever presses it.
+    page.keyboard.press("Escape")
+    empty = page.locator("article p button.q[data-q='backward.seconds']").first
+    expect(empty).to_have_text("—")
+    empty.click()
+    expect(page.locator(".panel:popover-open")).to_contain_text("没有一个个张量")
+    assert violations(page, ".panel:popover-open") == []
+    page.keyboard.press("Escape")
+    expect(page.locator(".claim.unsure + .claim-instead").first).to_contain_text("说不上")
+    expect(page.locator("#overlap .lw-notice")).to_contain_text("「你的模型」不行")
+    # A link carries it like any other.
+    fresh = browser.new_context().new_page()
+    fresh.goto(page.url)
+    follows(fresh)
+    assert figures(fresh) == shown
+    fresh.context.close()
+
+
+def test_a_moved_figure_tells_in_its_panel_what_it_was(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    choose(page, "qwen3-8b")
+    follows(page)
+    page.keyboard.press("Escape")
+    page.locator("#ledger ~ p button.moved[data-q='state.bytes']").first.click()
+    expect(page.locator(".panel:popover-open .panel-was")).to_have_text("这一课的例子：444.5 GB")
+
+
+def test_each_of_two_own_models_has_its_own_link(page: Page, origin: str) -> None:
+    opened(page, origin + LESSON)
+    state(page, "8B")
+    follows(page)
+    first = page.locator("#yours-model").input_value()
+    link = page.url
+    assert "#config=" in link
+    state(page, "9B")
+    until(page, f"!document.documentElement.dataset.scenario.includes('{first}')")
+    assert page.url.partition("#")[2] != link.partition("#")[2]
+    choose(page, first)
+    until(page, f"document.documentElement.dataset.scenario.includes('{first}')")
+    until(page, f"location.hash === '#{link.partition('#')[2]}'")
+
+
+def test_what_is_being_read_stays_in_its_place(page: Page, origin: str) -> None:
+    page.add_init_script("""new PerformanceObserver((list) => {
+        const before = globalThis.shift ?? 0;
+        globalThis.shift = list.getEntries().reduce((sum, e) => sum + e.value, before);
+    }).observe({type: "layout-shift", buffered: true});""")
+    opened(page, origin + LESSON)
+    place = page.locator("h2").nth(5)
+    place.evaluate("e => e.scrollIntoView()")
+    page.wait_for_timeout(300)
+    page.evaluate("globalThis.shift = 0")
+    before = place.bounding_box()
+    choose(page, "deepseek-v3")
+    follows(page, "model=deepseek-v3")
+    page.wait_for_timeout(500)
+    after = place.bounding_box()
+    assert before
+    assert after
+    assert abs(after["y"] - before["y"]) <= 1
+    assert page.evaluate("globalThis.shift") < 0.1  # a longer number may need another line

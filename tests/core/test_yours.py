@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -265,6 +267,19 @@ def test_counts_alone_drive_what_needs_no_tensors() -> None:
         "zero3.sent_per_card": Fraction(63, 64) * (2 * 16 + 2) * 10**9,
     }
     assert {name: evaluate(name, scenario).value for name in want} == want
+
+
+def test_who_comes_later_does_not_take_it_for_a_counted_one() -> None:
+    """Widgets are imported when they are first asked for, in a browser after a model is brought."""
+    script = f"""
+import json, widgets
+answer = json.loads(widgets.answer(json.dumps({{"counts": {SOME!r}}})))
+print(widgets.render("overlap", "model=" + answer["slug"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "有配置的模型" in done.stdout
 
 
 def test_what_is_left_empty_is_everything_or_nobody_knows() -> None:

@@ -232,6 +232,9 @@
   panel.querySelector('[type="file"]')?.addEventListener("change", ({ target }) => {
     read(/** @type {HTMLInputElement} */ (target).files?.[0]);
   });
+  panel.querySelector('[type="file"]')?.addEventListener("click", ({ target }) => {
+    /** @type {HTMLInputElement} */ (target).value = ""; // the same file once more is a change, too
+  });
   panel.addEventListener("dragover", (event) => event.preventDefault());
   panel.addEventListener("drop", (event) => {
     event.preventDefault();
