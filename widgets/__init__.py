@@ -47,14 +47,15 @@ def answer(request: str) -> str:
     ``{counts}`` does it for such a model, of which only the counts are known; ``{size}`` asks
     whether a file of so many bytes may be a config.
     ``{page, query}`` asks for a page's figures and claims under the Scenario
-    of ``query``, see :func:`widgets.page.recomputed`. ``{widget, query, export}`` asks for a
+    of ``query``, see :func:`widgets.page.recomputed`; with ``panels`` for their panels, as
+    ``{html}``. ``{widget, query, export}`` asks for a
     file that the state can be taken away as, and gets ``{name, type, text}``.
     """
     asked = json.loads(request)
     if asked.keys() & {"config", "counts", "packed", "size"}:
         return json.dumps(_brought(asked))
     if "page" in asked:
-        return json.dumps(_page(asked["page"], asked["query"]))
+        return json.dumps(_page(asked))
     if "export" in asked:
         return json.dumps(exported(asked["widget"], asked["query"], asked["export"]))
     html = render(asked["widget"], asked["query"], asked["id"], asked.get("base", ""))
@@ -90,9 +91,8 @@ def _brought(asked: dict[str, Any]) -> dict[str, Any]:
         return {"error": {"field": error.field, "says": says, "unknown": unknown}}
 
 
-def _page(page: dict[str, Any], query: str) -> dict[str, Any]:
+def _page(asked: dict[str, Any]) -> dict[str, Any]:
     from widgets.page import recomputed
-    from widgets.state import parse
-    from widgets.yours.widget import FIELDS, scenario_of
 
-    return recomputed(page, scenario_of(parse(FIELDS, query).values))
+    found = recomputed(asked["page"], asked["query"])
+    return {"html": str(found.panels.html())} if "panels" in asked else found.told

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
 from py_core.claims import judge
 from py_core.errors import LessonError
 from py_core.quantity import At, at
-from py_core.scenario import Scenario
 from widgets.figures import Panels
+from widgets.state import parse
+from widgets.yours.widget import FIELDS, scenario_of
 
 
-def recomputed(asked: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
-    """What the page shows for ``scenario``.
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """``told`` is for a reader at once; ``panels``, half of the work, may come behind."""
 
-    ``asked`` lists the page's ``figures`` as ``[name, pins, unit, digits]`` and its ``claims`` as
-    ``[name, pins]``, pins as a query string; ``base`` leads from the page to the site's root.
-    Gives the ``model``'s name and as many of each back: a figure's ``text`` and the id of its
-    ``panel``, and ``why`` it has no value if it has none; whether a claim ``holds``, None where
-    nobody can say, and the ``note`` that goes with it if it does not; and all ``panels`` as HTML.
+    told: dict[str, Any]
+    panels: Panels
+
+
+@lru_cache(maxsize=1)
+def recomputed(page: str, query: str) -> Recomputed:
+    """What the page shows for the Scenario of ``query``. The last answer is kept.
+
+    ``page`` is JSON that lists the page's ``figures`` as ``[name, pins, unit, digits]`` and its
+    ``claims`` as ``[name, pins]``, pins as a query string; ``base`` leads from the page to the
+    site's root. Told are the ``model``'s name and as many of each: a figure's ``text`` and the id
+    of its ``panel``, and ``why`` it has no value if it has none; whether a claim ``holds``, None
+    where nobody can say, and the ``note`` that goes with it if it does not.
     """
+    asked = json.loads(page)
+    scenario = scenario_of(parse(FIELDS, query).values)
     panels = Panels(base=str(asked.get("base", "")))
     elsewhere: dict[str, At] = {}
 
@@ -50,9 +65,9 @@ def recomputed(asked: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
         note = "" if verdict.holds else f"换成你的设定，这句不成立：{verdict.instead}"
         return {"holds": verdict.holds, "note": note}
 
-    return {
+    told = {
         "model": scenario.model.name,
         "figures": [figure(*f) for f in asked["figures"]],
         "claims": [claim(*c) for c in asked["claims"]],
-        "panels": str(panels.html()),
     }
+    return Recomputed(told, panels)

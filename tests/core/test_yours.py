@@ -30,7 +30,6 @@ from py_core.setting import setting_of
 from tests.conftest import ROOT
 from widgets import models
 from widgets.models import MOST_PACKED, bring, unpacked
-from widgets.page import recomputed
 from widgets.state import parse
 from widgets.yours.parts import KINDS, blocks, parts
 from widgets.yours.widget import FIELDS, NAMES, scenario_of
@@ -51,9 +50,11 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def asked(query: str, figures: list[list[str]], judged: list[list[str]]) -> dict[str, Any]:
-    page = {"base": "../", "figures": figures, "claims": judged}
-    answer: dict[str, Any] = json.loads(widgets.answer(json.dumps({"page": page, "query": query})))
-    return answer
+    page = json.dumps({"base": "../", "figures": figures, "claims": judged})
+    request = {"page": page, "query": query}
+    answer: dict[str, Any] = json.loads(widgets.answer(json.dumps(request)))
+    panels = json.loads(widgets.answer(json.dumps(request | {"panels": True})))
+    return answer | {"panels": panels["html"]}
 
 
 def tried[T](ask: Callable[[], T]) -> tuple[T | None, str]:
@@ -367,5 +368,5 @@ def test_a_config_of_bad_counts_is_refused(only: object) -> None:
 
 
 def test_recomputed_without_anything() -> None:
-    empty = recomputed({"figures": [], "claims": []}, DEFAULT)
+    empty = asked("", [], [])
     assert empty == {"model": DEFAULT.model.name, "figures": [], "claims": [], "panels": ""}

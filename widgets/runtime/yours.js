@@ -57,11 +57,11 @@
   // The way back needs no Python.
   const first = widget.querySelector("[data-view]")?.innerHTML ?? "";
   globalThis.lessonFrames.yours = { [initial]: first };
-  const page = {
+  const page = JSON.stringify({
     base: widget.getAttribute("base"),
     figures: figures.map(({ node: { dataset: d } }) => [d.q, d.set ?? "", d.unit ?? "", d.digits ?? ""]),
     claims: claims.map(({ dataset: d }) => [d.claim, d.set ?? ""]),
-  };
+  });
 
   /** @param {Figure} figure @param {string} shown @param {string} to @param {string} [why] */
   const put = ({ node, text: was }, shown, to, why) => {
@@ -156,18 +156,22 @@
     packed = packs.get(new URLSearchParams(query).get("model") ?? "") ?? packed;
     carry();
     remember(changed ? query : "", changed ? packed : "");
+    // What the reader looks at first: figures, then experiments, then what lies behind figures.
+    const coming = changed ? python.ask({ page, query }).catch(() => null) : null;
     lead(query);
     if (!changed) return restore();
-    const answer = await python.ask({ page, query }).catch(() => null);
+    const answer = await coming;
     if (mine !== latest || !answer) return;
-    relist(answer.panels);
     for (const { node } of names) node.textContent = answer.model;
     figures.forEach((figure, i) => {
       const { text: shown, panel: to = "", why } = answer.figures[i];
       put(figure, shown, to, why);
-      recall(figure);
     });
     claims.forEach((claim, i) => judge(claim, answer.claims[i].holds, answer.claims[i].note));
+    const behind = await python.ask({ page, query, panels: true }).catch(() => null);
+    if (mine !== latest || !behind) return;
+    relist(behind.html);
+    figures.forEach(recall);
     document.documentElement.dataset.scenario = query;
   };
   widget.addEventListener("framed", follow);
