@@ -91,7 +91,7 @@ def walk() -> list[str]:
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: each factor explained."""
     seen = state.values | {"guess": "skip"}
-    return [(f"{factor.written}：", urlencode(seen | {"term": factor.term})) for factor in FACTORS]
+    return [(factor.written, urlencode(seen | {"term": factor.term})) for factor in FACTORS]
 
 
 def view(state: State) -> dict[str, Any]:

@@ -98,12 +98,9 @@ def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: one sync, buckets, and enough tokens."""
     seen = state.values | {"guess": "skip"}
     return [
+        ("分桶，边算边传", urlencode(seen | {"mode": "buckets"})),
         (
-            "没有 JavaScript，只能看几个定格。分桶，边算边传：",
-            urlencode(seen | {"mode": "buckets"}),
-        ),
-        (
-            "每张卡的 token 再多些：",
+            "每张卡的 token 再多些",
             urlencode(seen | {"mode": "buckets", "tokens": 16_384, "table": "on"}),
         ),
     ]
