@@ -71,7 +71,8 @@ def _even() -> int:
 TASKS = {
     "buckets": Task("guess=ask&mode=sync", _is),
     "hidden": Task("guess=skip&tokens=4096", lambda s: _is(s, tokens=16_384)),
-    "even": Task("guess=skip&tokens=16384", lambda s: _is(s, tokens=_even())),
+    # Near by, and on the far side of it.
+    "even": Task("guess=skip&tokens=8192", lambda s: _is(s, tokens=_even())),
     "stub": Task(
         "guess=skip&tokens=16384",
         lambda s: _is(s, tokens=16_384, unused="absent"),
