@@ -407,10 +407,13 @@ def _refused(text: str) -> Element:
 
 
 class _Name(InlineProcessor):
-    """A name with a hyphen and a number, such as DeepSeek-V3, on one line."""
+    """A name with a hyphen and a number, such as DeepSeek-V3, on one line; and 2(N − 1)/N."""
+
+    _NAME = r"(?<![\w#/-])[A-Z][\w.]*(?:-\w*\d[\w.]*)+"
+    _TERM = r"\d?\(?[A-Z] − 1\)?(?:/[A-Z])?"
 
     def __init__(self, md: Markdown) -> None:
-        super().__init__(r"(?<![\w#/-])[A-Z][\w.]*(?:-\w*\d[\w.]*)+", md)
+        super().__init__(f"{self._NAME}|{self._TERM}", md)
 
     def handleMatch(  # type: ignore[override]
         self, m: re.Match[str], data: str

@@ -452,8 +452,9 @@ def test_a_fact_in_another_unit_may_be_rounded() -> None:
 
 
 def test_a_name_with_a_number_stays_on_one_line() -> None:
-    html, _ = convert("DeepSeek-V3，[ZeRO-1](a/DeepSeek-V3.json)，`Qwen3-8B`，all-reduce，2026-11-30。")
-    assert re.findall('<span class="keep">(.*?)</span>', html) == ["DeepSeek-V3", "ZeRO-1"]
+    html, _ = convert("DeepSeek-V3，[ZeRO-1](a/DeepSeek-V3.json)，`Qwen3-8B`，all-reduce，2(N − 1)/N。")
+    kept = re.findall('<span class="keep">(.*?)</span>', html)
+    assert kept == ["DeepSeek-V3", "ZeRO-1", "2(N − 1)/N"]
     assert 'href="a/DeepSeek-V3.json"' in html
 
 
