@@ -68,7 +68,6 @@ quality: setup-test ## the slower gates
 
 looks: setup-test ## take anew the pictures with which `make quality` compares components
 	@RENEW_LOOKS=1 $(BIN)/pytest tests/quality/test_looks.py -k looks_as_it_did
-	@git status --short tests/quality/looks
 
 # Stands outside the tests: it asks the registries, and many mirrors refuse to answer.
 PIP_AUDIT = $(BIN)/uv tool run --quiet --from pip-audit pip-audit --strict --progress-spinner off \
