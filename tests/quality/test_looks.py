@@ -66,7 +66,7 @@ LOOKS = {
     "table": Look("/authors/hosting/", "#pages ~ .md-typeset__scrollwrap"),
     "panel": Look(LESSON, ".panel:popover-open", press=FIGURE),
     "panel-dark-phone": Look(LESSON, ".panel:popover-open", 390, "dark", press=FIGURE),
-    "your-model": Look(LESSON, "#your-model", press=".yours-open"),
+    "your-model": Look(LESSON, "#yours [data-view]", press=".yours-open"),
 }
 
 Shown = Callable[[Look], Page]
