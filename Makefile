@@ -16,7 +16,7 @@ RUNTIME = $(shell find widgets/runtime -name '*.js' -o -name '*.mjs' 2>/dev/null
 export NO_MKDOCS_2_WARNING = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-test serve site check format test bench conformance quality audit card lock library clean distclean
+.PHONY: help setup setup-test serve site check format test bench conformance quality looks audit card lock library clean distclean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -65,6 +65,9 @@ conformance: ## compare with other people's programs, in their own environment
 quality: setup-test ## the slower gates
 	@test -d tests/quality || { echo 'quality: no slower gates yet (tests/quality is not there)'; exit 1; }
 	@$(BIN)/pytest tests/quality
+
+looks: setup-test ## take anew the pictures with which `make quality` compares components
+	@RENEW_LOOKS=1 $(BIN)/pytest tests/quality/test_looks.py -k looks_as_it_did
 
 # Stands outside the tests: it asks the registries, and many mirrors refuse to answer.
 PIP_AUDIT = $(BIN)/uv tool run --quiet --from pip-audit pip-audit --strict --progress-spinner off \

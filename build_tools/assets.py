@@ -63,6 +63,7 @@ def collect(root: Path) -> Assets:
         root / "widgets/figures.css",
         root / "widgets/element.css",
         *sorted(root.glob("widgets/*/style.css")),
+        root / "build_tools/print.css",
     ]
     assets.style = assets.add("lesson", ".css", b"\n".join(s.read_bytes() for s in styles))
     others = [root / script for script in SCRIPTS if not script.startswith("widgets/")]

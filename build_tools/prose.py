@@ -406,6 +406,23 @@ def _refused(text: str) -> Element:
     return mark
 
 
+class _Name(InlineProcessor):
+    """A name with a hyphen and a number, such as DeepSeek-V3, on one line; and 2(N − 1)/N."""
+
+    _NAME = r"(?<![\w#/-])[A-Z][\w.]*(?:-\w*\d[\w.]*)+"
+    _TERM = r"\d?\(?[A-Z] − 1\)?(?:/[A-Z])?"
+
+    def __init__(self, md: Markdown) -> None:
+        super().__init__(f"{self._NAME}|{self._TERM}", md)
+
+    def handleMatch(  # type: ignore[override]
+        self, m: re.Match[str], data: str
+    ) -> tuple[Element, int, int]:
+        span = Element("span", {"class": "keep"})
+        span.text = AtomicString(m[0])
+        return span, m.start(), m.end()
+
+
 class _Block(Preprocessor):
     """Calls on a line of their own; runs once fenced code is out of the way."""
 
@@ -581,6 +598,7 @@ class LessonExtension(Extension):
         md.inlinePatterns.register(_Claim(self, md), "lesson-claim", 187)
         md.inlinePatterns.register(_Stray(self, md), "lesson-stray", 186)
         md.inlinePatterns.register(_Inline(self, md), "lesson-figure", 185)
+        md.inlinePatterns.register(_Name(md), "lesson-name", 55)  # links (160), HTML (90) are done
         md.preprocessors.register(_Block(self, md), "lesson-block", 24)  # fenced code: 25
         md.postprocessors.register(_Together(md), "lesson-together", 35)  # raw HTML: 30
         md.postprocessors.register(_Leftover(self, md), "lesson-leftover", 0)

@@ -186,10 +186,14 @@ def test_ux_56_on_paper_the_state_and_its_address_without_controls(page: Page, o
     opened(page, origin + LESSON + "?ring.n=5&ring.step=3")
     at_step(page, 3, 8)
     page.emulate_media(media="print")
-    for control in ("button:not(.q)", "input", "select", "summary"):
-        for each in page.locator(f"#ring {control}").all():
-            if each.evaluate("e => !e.closest('details, .panel')"):
-                expect(each).to_be_hidden()
+    chosen = "[aria-pressed=true], [type=text], select"  # printed as plain words
+    for control in page.locator("#ring :is(button, input, select)").all():
+        if control.evaluate(f"e => !e.closest('.panel') && !e.matches('.q, {chosen}')"):
+            expect(control).to_be_hidden()
+    for plain in page.locator("#ring").locator(chosen).all():
+        if plain.is_visible():
+            expect(plain).to_have_css("border-style", "none")
+            expect(plain).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     expect(page.locator("#ring .ring-table")).to_be_visible()
     expect(page.locator("#ring [data-says]")).to_be_visible()
     expect(page.locator("#ring [data-address]")).to_have_text(page.url)

@@ -20,7 +20,7 @@ from py_core import evaluate, parse_scenario
 from py_core.errors import UnknownName
 from py_core.timeline import Timeline, simulate
 from tests.core.frames import full, ids, same_in_pyodide
-from widgets.overlap.picture import WIDTH, Bar, Part, Window, bars, lanes, marks, parts
+from widgets.overlap.picture import LEAST, WIDTH, Bar, Part, Window, bars, lanes, marks, parts
 from widgets.overlap.setting import CONFIGURATION, FIELDS, MOST_ZOOM, PLACES, step_of
 from widgets.overlap.widget import TASKS, TOKENS, walk
 from widgets.overlap.words import Clock
@@ -177,7 +177,9 @@ def test_bars_keep_order_and_sums(query: str) -> None:
         groups = bars(window, shown)
         for total in ("count", "bytes", "busy", "exposed"):
             assert sum(getattr(b, total) for b in groups) == sum(getattr(p, total) for p in shown)
-        assert len(groups) <= WIDTH // 54 + 2 * len(found.passes)
+        for p in found.passes:
+            widths = [b.end - b.start for b in groups if b.head.of is p]
+            assert len(widths) < 2 or min(widths) >= LEAST * window.span // WIDTH
         assert len(shown) <= 2 * WIDTH + len(found.runs) * len(found.passes)
         for path in lanes(found, window, shown).values():
             drawn = spans(path)
@@ -385,6 +387,11 @@ def test_it_asks_first_and_shows_what_there_is_to_hide() -> None:
     linked = widgets.render("overlap", "tokens=16384")  # a link to a state shows that state
     assert told(linked)["hidden_share"] == "92.1%"
     assert re.search(r'name="go" value="guess=skip&amp;mode=sync"', linked)
+
+
+def test_every_task_begins_in_a_state_of_its_own() -> None:
+    starts = [parse(FIELDS, task.start).full_query() for task in TASKS.values()]
+    assert len(set(starts)) == len(starts)
 
 
 def test_tasks_are_ticked_where_their_point_is_seen() -> None:

@@ -451,6 +451,13 @@ def test_a_fact_in_another_unit_may_be_rounded() -> None:
     assert ">304 年</button>" in html
 
 
+def test_a_name_with_a_number_stays_on_one_line() -> None:
+    html, _ = convert("DeepSeek-V3，[ZeRO-1](a/DeepSeek-V3.json)，`Qwen3-8B`，all-reduce，2(N − 1)/N。")
+    kept = re.findall('<span class="keep">(.*?)</span>', html)
+    assert kept == ["DeepSeek-V3", "ZeRO-1", "2(N − 1)/N"]
+    assert 'href="a/DeepSeek-V3.json"' in html
+
+
 def test_code_in_a_heading_is_left_alone() -> None:
     html, page = convert('# `{{ q("x") }}` 怎么写 {#top}\n\n坏 {{ q("y") }}')
     assert '<code>{{ q("x") }}</code>' in html

@@ -66,7 +66,7 @@ def walk() -> list[str]:
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: the presets."""
     seen = state.values | {"guess": "skip"}
-    return [(f"{name}：", urlencode(seen | {"tokens0": a, "tokens1": b})) for name, a, b in PRESETS]
+    return [(name, urlencode(seen | {"tokens0": a, "tokens1": b})) for name, a, b in PRESETS]
 
 
 def view(state: State) -> dict[str, Any]:

@@ -76,7 +76,11 @@ TASKS = {
         lambda s: s["guess"] not in ("ask", "skip") and s["cards"] == ASKED,
     ),
     "above": Task("guess=skip&cards=8", lambda s: s["guess"] != "ask" and _crosses(s)),
-    "other": Task("guess=skip&cards=8", lambda s: s["guess"] != "ask" and s["model"] == "qwen3-8b"),
+    # At the factor that another model changes.
+    "other": Task(
+        "guess=skip&cards=8&term=whole",
+        lambda s: s["guess"] != "ask" and s["model"] == "qwen3-8b",
+    ),
 }
 
 
@@ -91,7 +95,7 @@ def walk() -> list[str]:
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: each factor explained."""
     seen = state.values | {"guess": "skip"}
-    return [(f"{factor.written}：", urlencode(seen | {"term": factor.term})) for factor in FACTORS]
+    return [(factor.written, urlencode(seen | {"term": factor.term})) for factor in FACTORS]
 
 
 def view(state: State) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from py_core.timeline import Timeline
 from py_core.units import number
 from widgets.overlap.words import Clock
 
-WIDTH = 1200  # units of a lane
-LEAST = 54  # units of a bar that is touched: 24 px where the picture is narrowest
+WIDTH = 1200  # units of a lane, which is 298 px at its narrowest: on a phone of 360 px
+LEAST = 97  # units of a bar that is touched: 24 px there
 GAP = 3  # units of a bar from which on it stands apart from the next
 
 
@@ -245,13 +245,20 @@ def bars(window: Window, shown: list[Part]) -> list[Bar]:
         bar = made[-1] if made else None
         if bar and bar.head.of is part.of and bar.end - bar.start < least:
             bar.take(Bar.of(part))
-        else:
-            made.append(Bar.of(part))
+            continue
+        if bar and bar.head.of is not part.of:
+            _fold_rest(made, least)
+        made.append(Bar.of(part))
+    _fold_rest(made, least)
+    return made
+
+
+def _fold_rest(made: list[Bar], least: int) -> None:
+    """What a pass leaves over, too narrow, goes with the bar before it."""
     if len(made) > 1 and made[-1].head.of is made[-2].head.of:
         last = made[-1]
         if last.end - last.start < least:
             made[-2].take(made.pop())
-    return made
 
 
 # ── the axis ────────────────────────────────────────────────────────────────────────────
@@ -267,6 +274,7 @@ def marks(window: Window, clock: Clock) -> list[tuple[str, str]]:
         for power in range(-6, 15)
         for digit in (5, 2, 1)
         if window.span * 10 ** (power + 6) >= 3 * digit * clock.per_second * 10**6
+        and digit * clock.per_second * 10**6 >= 10 ** (power + 6)  # a tick at least
     )
     power, digit = next(rough, (0, 0))
     if not digit:

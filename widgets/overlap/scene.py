@@ -10,8 +10,9 @@ from py_core.timeline import Timeline
 from widgets.overlap.picture import WIDTH, Window, lanes, marks, written
 from widgets.overlap.words import PARTS, Clock
 
-WIDE = 300  # units that words in or above a lane need
-ROOM = 110  # and a layer's name
+# Units that words need, where the picture is narrowest.
+HIDDEN, EXPOSED = 310, 450
+LAYER, FEWER = 110, 214  # a layer's name on a screen, on a phone
 
 
 def between(window: Window, start: int, end: int) -> str:
@@ -32,7 +33,7 @@ def scene(
             for start, end in late(found)
             if window.shows(start, end)
         ],
-        "layers": list(_layers(found, window)),
+        "layers": _layers(found, window),
         "labels": list(_labels(found, window)),
         "marks": marks(window, clock),
         "ghost": list(_ghost(found, ghost, window)) if ghost else [],
@@ -48,14 +49,23 @@ def late(found: Timeline) -> Iterator[tuple[int, int]]:
             yield p.end, p.start + tail
 
 
-def _layers(found: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
-    """Names above the compute lane, as many as have room: place, anchor, text."""
+def _layers(found: Timeline, window: Window) -> list[tuple[str, str, str]]:
+    """Names above the compute lane: place, classes, text; those ``wide`` no phone has room for."""
+    few = set(_named(found, window, FEWER))
+    return [
+        (at, anchor if (at, anchor, text) in few else f"{anchor} wide", text)
+        for at, anchor, text in _named(found, window, LAYER)
+    ]
+
+
+def _named(found: Timeline, window: Window, room: int) -> Iterator[tuple[str, str, str]]:
+    """As many names as have ``room``: place, anchor, text."""
     widest = max(i.end - i.start for i in found.intervals)
-    least = ROOM * window.span // WIDTH
+    least = room * window.span // WIDTH
     every = next((n for n in (1, 2, 4, 8, 16, 32, 64) if n * widest >= least), 0)
     for p in found.passes:
         free = window.x(p.start)
-        last = min(window.x(p.end) - 3 * ROOM // 2, WIDTH - ROOM)  # the embedding's name is there
+        last = min(window.x(p.end) - 3 * room // 2, WIDTH - room)  # the embedding's name is there
         for interval in found.intervals:
             start, end = p.start + interval.start, p.start + interval.end
             low, high = max(start, window.low), min(end, window.high)
@@ -65,12 +75,12 @@ def _layers(found: Timeline, window: Window) -> Iterator[tuple[str, str, str]]:
             if interval.part == "embedding":
                 yield window.per_cent(end), "end", PARTS["embedding"]
             elif interval.layer is None:
-                if interval.part == "lm_head" and window.x(p.end) - at > 2 * ROOM:
+                if interval.part == "lm_head" and window.x(p.end) - at > 2 * room:
                     yield window.per_cent(low), "start", PARTS["lm_head"]
-                    free = window.x(low) + ROOM
-            elif every and interval.layer % every == 0 and free <= at - ROOM // 2 < last:
+                    free = window.x(low) + room
+            elif every and interval.layer % every == 0 and free <= at - room // 2 < last:
                 yield window.per_cent((low + high) // 2), "middle", f"第 {interval.layer} 层"
-                free = at + ROOM // 2
+                free = at + room // 2
 
 
 def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, str]]:
@@ -79,10 +89,10 @@ def _labels(found: Timeline, window: Window) -> Iterator[tuple[str, str, str, st
     if found.problem or sum(p.sends for p in found.passes) != 1:
         return  # or several of everything: the tiles have the sums
     over = window.x(p.end)
-    if found.hidden and len(found.passes) == 1 and over >= WIDE:
+    if found.hidden and len(found.passes) == 1 and over >= HIDDEN:
         yield "hidden", written(over * 5_000 // WIDTH), "middle", "hidden_share"
     if found.exposed and p.end < window.high:
-        if over <= WIDTH - WIDE:
+        if over <= WIDTH - EXPOSED:
             yield "exposed", window.per_cent(p.end), "start", "exposed"
         else:
             yield "exposed", "100.00%", "end", "exposed"

@@ -120,8 +120,8 @@ def walk() -> list[str]:
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: how both modes end, each with a word before it."""
     words = {
-        "ring": "没有 JavaScript，只能看开头和结尾。这是环形走完的样子：",
-        "naive": "这是朴素做法走完的样子：",
+        "ring": "环形走完的样子",
+        "naive": "朴素做法走完的样子",
     }
     return [
         (text, _query(values, step=steps_of(values)))

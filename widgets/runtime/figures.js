@@ -147,7 +147,16 @@
 
   addEventListener("beforeprint", () => {
     const list = document.querySelector(".panels:not(lesson-widget .panels)");
-    const panels = document.querySelectorAll("lesson-widget [data-view] .panel");
+    for (const widget of /** @type {NodeListOf<LessonWidget>} */ (
+      document.querySelectorAll("lesson-widget")
+    )) {
+      const still = document.createElement("div");
+      still.className = "lw-paper";
+      still.innerHTML = widget.still;
+      widget.querySelector(".lw-address")?.before(still);
+      printed.push(still);
+    }
+    const panels = document.querySelectorAll("lesson-widget .panel");
     for (const panel of panels) {
       if (!list || !(panel instanceof HTMLElement) || onPage(panel)) continue;
       const copy = /** @type {HTMLElement} */ (panel.cloneNode(true));
@@ -158,7 +167,7 @@
   });
 
   addEventListener("afterprint", () => {
-    for (const copy of printed.splice(0)) copy.remove();
+    for (const added of printed.splice(0)) added.remove();
   });
 
   /** @param {HTMLElement} panel */

@@ -41,7 +41,9 @@ interface LessonUndo {
   settle(left?: string): void;
 }
 
-interface LessonWidget {
+interface LessonWidget extends Element {
+  /** HTML to print besides: what readers without JavaScript see, while it is at its beginning. */
+  readonly still: string;
   take(params: URLSearchParams): void;
 }
 

@@ -89,6 +89,12 @@
       return /** @type {HTMLElement} */ (this.querySelector("[data-view] > [data-frame]"));
     }
 
+    /** What readers without JavaScript see, for those who print what they have not touched. */
+    get still() {
+      const still = this.#shown === this.#initial && this.querySelector("noscript");
+      return still ? (still.textContent ?? "") : "";
+    }
+
     /** The query of the frame that is shown. */
     get #shown() {
       return this.#frame.dataset.full ?? "";

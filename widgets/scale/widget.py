@@ -72,10 +72,9 @@ def walk() -> list[str]:
 def still(state: State) -> list[tuple[str, str]]:
     """What readers without JavaScript see: both ends of the slider."""
     seen = state.values | {"guess": "skip"}
-    few, many = f"{FEW} 张卡：", f"{MANY:,} 张卡，连时间一起："
     return [
-        (f"没有 JavaScript，只能看两头。{few}", urlencode(seen | {"cards": FEW})),
-        (many, urlencode(seen | {"cards": MANY, "time": "on"})),
+        (f"{FEW} 张卡", urlencode(seen | {"cards": FEW})),
+        (f"{MANY:,} 张卡，连时间一起", urlencode(seen | {"cards": MANY, "time": "on"})),
     ]
 
 
