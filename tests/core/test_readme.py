@@ -28,3 +28,14 @@ def test_every_make_target_it_names_exists(root: Path) -> None:
     targets = set(re.findall(r"`?make ([a-z]+)", readme))
     assert targets >= {"serve", "test", "site"}
     assert all(re.search(rf"^{t}:", makefile, re.M) for t in targets)
+
+
+def test_every_place_and_picture_it_names_exists(root: Path) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    where = readme[readme.index("## Where to change what") : readme.index("## Hosting")]
+    places = re.findall(r"`((?:docs|py_core|widgets|build_tools)/[\w./-]*)", where)
+    pictures = re.findall(r'<img src="([^"]+)"', readme)
+    assert len(places) >= 12
+    assert len(pictures) >= 3
+    for path in (*places, *pictures):
+        assert (root / path.replace("NAME/", "")).exists(), path
