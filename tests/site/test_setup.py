@@ -287,6 +287,37 @@ def test_a_browser_that_does_not_start_is_passed_over(
         setup.browser_step()
 
 
+@pytest.mark.parametrize(
+    ("succeeds", "says"), [(True, ""), (False, "Install both (Debian: apt-get install firefox-esr")]
+)
+def test_the_other_engines_are_installed_or_told_of(
+    setup: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    succeeds: bool,
+    says: str,
+) -> None:
+    programs = tmp_path / "bin"
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(setup, "LIBRARIES", tmp_path)
+
+    def install(*packages: str) -> bool:
+        assert packages == ("firefox-esr", "webkit2gtk-driver", "xvfb")
+        if succeeds:
+            program(programs / "firefox-esr", "#!/bin/sh\necho Mozilla Firefox 153.8.0esr\n")
+            for name in ("WebKitWebDriver", "Xvfb"):
+                program(programs / name, "#!/bin/sh\n")
+            program(tmp_path / "x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser", "#!/bin/sh\n")
+        return succeeds
+
+    monkeypatch.setattr(setup, "debian_installs", install)
+    assert setup.engines_step() is succeeds
+    assert says in capsys.readouterr().out
+    assert setup.engines_are_here() is succeeds
+    assert not setup.engines_step()
+
+
 def test_a_download_that_falls_silent_is_ended(setup: ModuleType) -> None:
     start = time.monotonic()
     assert not setup.succeeds_while_talking(["sh", "-c", "echo 10%; sleep 60"], 0.3, 60)
