@@ -175,10 +175,11 @@ def project_step() -> bool:
     return True
 
 
-def node_step() -> bool:
+def node_step(*, tests: bool) -> bool:
     """Install the npm packages just as the lock has them; none of their scripts run."""
     want = digest(*(ROOT / n for n in ("package.json", "package-lock.json", ".npmrc")))
-    stamp = NODE_MODULES / ".stamp"
+    site, all_of_them = NODE_MODULES / ".stamp", NODE_MODULES / ".stamp-test"
+    stamp = all_of_them if tests else site
     if is_stamped(stamp, want):
         return False
     check_node()
@@ -186,9 +187,13 @@ def node_step() -> bool:
     with stamped(stamp, want):
         run(
             *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
+            *([] if tests else ["--omit=dev"]),
             failed="npm could not install the packages; its reason is above. If it is the network,"
             " check npm's own settings (`npm config list`), then run this again.",
         )
+    if tests:
+        with stamped(site, want):
+            pass
     return True
 
 
@@ -395,7 +400,7 @@ def set_up(level: str) -> None:
         venv_step,
         lambda: packages_step(tests=tests),
         project_step,
-        node_step,
+        lambda: node_step(tests=tests),
     ]
     if tests:
         steps.append(browser_step)

@@ -245,12 +245,17 @@ def test_a_failing_npm_is_named_and_tried_again(
     program(tmp_path / "node", "#!/bin/sh\necho v20.1.0\n")
     program(tmp_path / "npm", "#!/bin/sh\nexit 1\n")
     with pytest.raises(setup.SetupError, match="npm could not install the packages"):
-        setup.node_step()
-    program(tmp_path / "npm", "#!/bin/sh\nexit 0\n")
-    assert setup.node_step()
-    assert not setup.node_step()
+        setup.node_step(tests=False)
+    program(tmp_path / "npm", f'#!/bin/sh\necho "$*" >"{tmp_path}/asked"\n')
+    assert setup.node_step(tests=False)
+    assert not setup.node_step(tests=False)
+    assert "--omit=dev" in (tmp_path / "asked").read_text()
+    assert setup.node_step(tests=True)
+    assert "--omit=dev" not in (tmp_path / "asked").read_text()
+    assert not setup.node_step(tests=True)
     (tmp_path / "package-lock.json").write_text('{"changed": true}')
-    assert setup.node_step()
+    assert setup.node_step(tests=True)
+    assert not setup.node_step(tests=False)  # those of the tests hold those of the site
 
 
 def no_download(*_: object) -> bool:
