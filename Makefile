@@ -62,7 +62,8 @@ conformance: ## compare with other people's programs, in their own environment
 	@test -f tests/conformance/run.py || { echo 'conformance: nothing yet (tests/conformance/run.py is not there)'; exit 1; }
 	@python3 tests/conformance/run.py
 
-quality: setup-test ## the slower gates
+quality: ## the slower gates
+	@$(SETUP) quality
 	@test -d tests/quality || { echo 'quality: no slower gates yet (tests/quality is not there)'; exit 1; }
 	@$(BIN)/pytest tests/quality
 

@@ -4,6 +4,7 @@ Started by ``setup.sh`` with a Python 3.13 and nothing else, so: standard librar
 
     setup.py serve           .venv, the site's Python packages, npm packages
     setup.py test            the same, the tests' packages and a browser
+    setup.py quality         the same, and browsers of the other engines
     setup.py port HOST PORT  can a server listen there?
 
 A step is done when its stamp holds the hash of all it was made from. The stamp is taken away
@@ -39,6 +40,9 @@ BROWSER_FILE = CACHE / "browser"
 
 MIN_NODE = 20
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FIREFOX_NAMES = ("firefox-esr", "firefox")
+LIBRARIES = Path("/usr/lib")
+ENGINE_PACKAGES = ("firefox-esr", "webkit2gtk-driver", "xvfb")
 BROWSER_APPS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -171,10 +175,11 @@ def project_step() -> bool:
     return True
 
 
-def node_step() -> bool:
+def node_step(*, tests: bool) -> bool:
     """Install the npm packages just as the lock has them; none of their scripts run."""
     want = digest(*(ROOT / n for n in ("package.json", "package-lock.json", ".npmrc")))
-    stamp = NODE_MODULES / ".stamp"
+    site, all_of_them = NODE_MODULES / ".stamp", NODE_MODULES / ".stamp-test"
+    stamp = all_of_them if tests else site
     if is_stamped(stamp, want):
         return False
     check_node()
@@ -182,9 +187,13 @@ def node_step() -> bool:
     with stamped(stamp, want):
         run(
             *("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
+            *([] if tests else ["--omit=dev"]),
             failed="npm could not install the packages; its reason is above. If it is the network,"
             " check npm's own settings (`npm config list`), then run this again.",
         )
+    if tests:
+        with stamped(site, want):
+            pass
     return True
 
 
@@ -321,21 +330,56 @@ def succeeds_while_talking(command: list[str], silence: float, limit: float) -> 
 
 def debian_browser() -> str | None:
     """Debian's Chromium and a Chinese font, where we may install them."""
-    # Ubuntu's package of that name only points to a snap.
+    path = shutil.which("chromium") if debian_installs("chromium", "fonts-noto-cjk") else None
+    return path if path and browser_runs(path) else None
+
+
+def debian_installs(*packages: str) -> bool:
+    """Whether Debian's packages were installed, by us."""
+    # Ubuntu's browsers of those names only point to snaps.
     if os.geteuid() != 0 or not shutil.which("apt-get") or "ubuntu" in os_release():
-        return None
-    say("installing Debian's chromium and fonts-noto-cjk")
+        return False
+    say(f"installing Debian's {', '.join(packages)}")
     log = CACHE / "apt.log"
     env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium", "fonts-noto-cjk"]
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
     with log.open("w") as out:
         for command in (["apt-get", "update"], install):
             done = subprocess.run(command, stdout=out, stderr=out, env=env, check=False)
             if done.returncode:
                 say(f"`{' '.join(command)}` failed; its messages are in .cache/apt.log")
-                return None
-    path = shutil.which("chromium")
-    return path if path and browser_runs(path) else None
+                return False
+    return True
+
+
+def engines_step() -> bool:
+    """Firefox and WebKitGTK, where we may install them; elsewhere their tests are skipped."""
+    if engines_are_here():
+        return False
+    installed = debian_installs(*ENGINE_PACKAGES)
+    if not engines_are_here():
+        say(
+            "the lesson will not be tried in Firefox and WebKit, one of which is missing. Install"
+            f" both (Debian: apt-get install {' '.join(ENGINE_PACKAGES)}), then run this again."
+        )
+    return installed
+
+
+def engines_are_here() -> bool:
+    """Whether all is here that drives the two."""
+    programs = (firefox(), mini_browser(), shutil.which("WebKitWebDriver"), shutil.which("Xvfb"))
+    return all(programs)
+
+
+def firefox() -> str | None:
+    """A Firefox that starts."""
+    paths = map(shutil.which, FIREFOX_NAMES)
+    return next((path for path in paths if path and browser_runs(path)), None)
+
+
+def mini_browser() -> str | None:
+    """WebKitGTK's own browser, which lies beside its library."""
+    return next((str(path) for path in LIBRARIES.glob("*/webkit2gtk-4.*/MiniBrowser")), None)
 
 
 def os_release() -> str:
@@ -351,15 +395,17 @@ def os_release() -> str:
 
 def set_up(level: str) -> None:
     """Do the steps of a level that are not done yet."""
-    tests = level == "test"
+    tests = level != "serve"
     steps: list[Callable[[], bool]] = [
         venv_step,
         lambda: packages_step(tests=tests),
         project_step,
-        node_step,
+        lambda: node_step(tests=tests),
     ]
     if tests:
         steps.append(browser_step)
+    if level == "quality":
+        steps.append(engines_step)
     with one_at_a_time():
         worked = [step() for step in steps]
     say("done" if any(worked) else "nothing to do")
@@ -400,7 +446,7 @@ def main(arguments: list[str]) -> int:
     """Run one command; the exit status."""
     try:
         match arguments:
-            case [("serve" | "test") as level]:
+            case [("serve" | "test" | "quality") as level]:
                 set_up(level)
             case ["port", host, port]:
                 check_port(host, port)

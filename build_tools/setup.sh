@@ -1,7 +1,7 @@
 #!/bin/sh
 # Find a Python 3.13, or fetch one, and hand over to setup.py.
 #
-#   sh build_tools/setup.sh serve|test
+#   sh build_tools/setup.sh serve|test|quality
 #   PYTHON=/path/to/python3.13 sh build_tools/setup.sh serve
 #
 # Build and browser run the same minor version (see pyproject.toml), so it must be 3.13.

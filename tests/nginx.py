@@ -7,14 +7,16 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from build_tools import compress
 from tests.conftest import ROOT
+from tests.site.project import lesson
 
 PACKAGES = ("nginx", "nginx-common", "libnginx-mod-http-brotli-static")
 MODULE = "usr/lib/nginx/modules/ngx_http_brotli_static_module.so"
@@ -101,3 +103,19 @@ def serving(nginx: Nginx, config: str, folder: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(20)
+
+
+@contextmanager
+def hosting(
+    site: Path, folder: Path, at: str, methods: dict[str, Callable[[bytes], bytes]]
+) -> Iterator[str]:
+    """nginx with the configuration that `lesson nginx` prints, a copy of the site and its
+    compressed siblings below ``at``; gives the host's address."""
+    program = installed()
+    hosted = folder / at.strip("/")
+    shutil.copytree(site, hosted)
+    compress.siblings(hosted, folder / "compressed", methods)
+    printed = lesson(ROOT, "nginx", "--site", str(site), "--root", str(folder), "--at", at)
+    assert printed.returncode == 0, printed.stderr
+    with serving(program, printed.stdout, folder) as address:
+        yield address

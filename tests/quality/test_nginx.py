@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import zlib
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPMessage
@@ -14,7 +13,7 @@ import brotli
 import pytest
 from playwright.sync_api import Page, expect
 
-from build_tools import compress, hosting
+from build_tools import hosting
 from tests import nginx
 from tests.browser.reader import LESSON, at_step, opened, ready, set_cards
 from tests.site.project import lesson as lesson_command
@@ -28,16 +27,9 @@ IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 @pytest.fixture(scope="module")
-def origin(site: Path, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def origin(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """nginx with the configuration that `lesson nginx` prints, the site below ``AT``."""
-    program = nginx.installed()
-    folder = tmp_path_factory.mktemp("nginx")
-    shutil.copytree(site, folder / AT.strip("/"))
-    compress.siblings(folder / AT.strip("/"), folder / "compressed", QUICK)
-    arguments = ["--site", str(site), "--root", str(folder), "--at", AT]
-    printed = lesson_command(root, "nginx", *arguments)
-    assert printed.returncode == 0, printed.stderr
-    with nginx.serving(program, printed.stdout, folder) as address:
+    with nginx.hosting(site, tmp_path_factory.mktemp("nginx"), AT, QUICK) as address:
         yield address
 
 

@@ -245,12 +245,17 @@ def test_a_failing_npm_is_named_and_tried_again(
     program(tmp_path / "node", "#!/bin/sh\necho v20.1.0\n")
     program(tmp_path / "npm", "#!/bin/sh\nexit 1\n")
     with pytest.raises(setup.SetupError, match="npm could not install the packages"):
-        setup.node_step()
-    program(tmp_path / "npm", "#!/bin/sh\nexit 0\n")
-    assert setup.node_step()
-    assert not setup.node_step()
+        setup.node_step(tests=False)
+    program(tmp_path / "npm", f'#!/bin/sh\necho "$*" >"{tmp_path}/asked"\n')
+    assert setup.node_step(tests=False)
+    assert not setup.node_step(tests=False)
+    assert "--omit=dev" in (tmp_path / "asked").read_text()
+    assert setup.node_step(tests=True)
+    assert "--omit=dev" not in (tmp_path / "asked").read_text()
+    assert not setup.node_step(tests=True)
     (tmp_path / "package-lock.json").write_text('{"changed": true}')
-    assert setup.node_step()
+    assert setup.node_step(tests=True)
+    assert not setup.node_step(tests=False)  # those of the tests hold those of the site
 
 
 def no_download(*_: object) -> bool:
@@ -285,6 +290,37 @@ def test_a_browser_that_does_not_start_is_passed_over(
     monkeypatch.setenv("CHROMIUM", str(tmp_path / "chromium-browser"))
     with pytest.raises(setup.SetupError, match="CHROMIUM is set to"):
         setup.browser_step()
+
+
+@pytest.mark.parametrize(
+    ("succeeds", "says"), [(True, ""), (False, "Install both (Debian: apt-get install firefox-esr")]
+)
+def test_the_other_engines_are_installed_or_told_of(
+    setup: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    succeeds: bool,
+    says: str,
+) -> None:
+    programs = tmp_path / "bin"
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(setup, "LIBRARIES", tmp_path)
+
+    def install(*packages: str) -> bool:
+        assert packages == ("firefox-esr", "webkit2gtk-driver", "xvfb")
+        if succeeds:
+            program(programs / "firefox-esr", "#!/bin/sh\necho Mozilla Firefox 153.8.0esr\n")
+            for name in ("WebKitWebDriver", "Xvfb"):
+                program(programs / name, "#!/bin/sh\n")
+            program(tmp_path / "x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser", "#!/bin/sh\n")
+        return succeeds
+
+    monkeypatch.setattr(setup, "debian_installs", install)
+    assert setup.engines_step() is succeeds
+    assert says in capsys.readouterr().out
+    assert setup.engines_are_here() is succeeds
+    assert not setup.engines_step()
 
 
 def test_a_download_that_falls_silent_is_ended(setup: ModuleType) -> None:

@@ -5,6 +5,7 @@
 // figure of a widget stands, and, on paper, a widget's figures in the list at the end.
 
 (() => {
+  if (!("popover" in document.body)) return; // older browsers show no panels
   const GAP = 8; // px between figure and panel
   const SHEET = "(max-width: 44em)"; // narrower screens show a sheet at the bottom
 

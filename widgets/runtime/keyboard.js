@@ -20,7 +20,7 @@
     let entered;
 
     /** Whether keys are for a figure's panel, not for the widget. */
-    const forPanel = () => widget.querySelector(":popover-open") !== null;
+    const forPanel = () => "popover" in widget && widget.querySelector(":popover-open") !== null;
 
     /**
      * Space plays and pauses, as on any player, wherever it has nothing else to do: buttons,

@@ -121,5 +121,5 @@
     requestAnimationFrame(look);
   };
   addEventListener("scroll", scrolled, { passive: true });
-  look();
+  scrolled(); // and not at once, which would have the page laid out just for this
 })();

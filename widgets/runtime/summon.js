@@ -4,7 +4,7 @@
 (() => {
   const button = document.querySelector("[data-yours]");
   if (!(button instanceof HTMLElement)) return;
-  button.hidden = false;
+  button.hidden = !("popover" in button);
 
   const chosen = () => {
     const bare = [...new URLSearchParams(location.search).keys()].some((key) => !key.includes("."));

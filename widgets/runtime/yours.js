@@ -52,7 +52,9 @@
   const claims = ofPage(".claim[data-claim]");
   const names = ofPage("[data-model]").map((node) => ({ node, text: node.textContent }));
   const list = document.getElementById("figures")?.closest(".panels"); // widgets have their own
-  const built = list?.innerHTML ?? "";
+  // Cloned: a panel that has been open carries its place as a style, which the policy lets no
+  // script write as HTML.
+  const built = list?.cloneNode(true);
   const initial = widget.querySelector("[data-full]")?.getAttribute("data-full") ?? "";
   // The way back needs no Python.
   const first = widget.querySelector("[data-view]")?.innerHTML ?? "";
@@ -115,7 +117,7 @@
   };
 
   const restore = () => {
-    if (list) list.innerHTML = built;
+    if (built) list?.replaceChildren(...built.cloneNode(true).childNodes);
     for (const { node, text } of names) node.textContent = text;
     for (const figure of figures) put(figure, figure.text, figure.panel);
     for (const claim of claims) judge(claim, true, "");
