@@ -295,6 +295,8 @@ def test_an_unknown_model_is_told_by_its_counts(page: Page, origin: str, browser
     expect(page.locator("[data-own]")).to_contain_text("可以在下面只填参数个数")
     state(page, "many")
     expect(page.locator("#your-counts-says")).to_contain_text("「参数总数」要填个数")
+    wrong = page.locator(".yours-panel :is(textarea, .yours-counts input)[aria-invalid=true]")
+    expect(wrong).to_have_attribute("name", "total")
     is_the_lessons(page)
     state(page, "70B", trained="7 亿")
     follows(page)

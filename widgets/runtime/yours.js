@@ -180,12 +180,23 @@
 
   // A config that the reader brings.
 
+  /** The field that is at fault is marked, and no other. @param {{field: string} | undefined} error @param {HTMLElement} beside */
+  const blame = (error, beside) => {
+    const fields = /** @type {NodeListOf<HTMLInputElement>} */ (panel.querySelectorAll("textarea, .yours-counts input"));
+    const name = error?.field.split("/").at(-1);
+    for (const field of fields) {
+      const wrong = error && (beside === says ? field === text : field.name === name);
+      field.ariaInvalid = wrong ? "true" : null;
+    }
+  };
+
   /** Python's answer about a model; what is wrong with it is said. @param {object} request @param {HTMLElement} beside */
   const heard = async (request, beside = says) => {
     beside.textContent = "正在读……";
     const answer = await python.ask(request).catch(() => null);
     if (!answer) beside.textContent = "Python 没能载入，读不了配置；再试一次。";
     else if (answer.error) beside.textContent = `${answer.error.says}。`;
+    blame(answer?.error, beside);
     if (answer?.error?.unknown) {
       beside.textContent += "不在其中的，可以在下面只填参数个数。";
       counts.open = true;
