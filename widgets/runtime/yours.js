@@ -182,7 +182,7 @@
 
   /** The field that is at fault is marked, and no other. @param {{field: string} | undefined} error @param {HTMLElement} beside */
   const blame = (error, beside) => {
-    const fields = /** @type {NodeListOf<HTMLInputElement>} */ (panel.querySelectorAll("textarea, .yours-counts input"));
+    const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (panel.querySelectorAll("textarea, .yours-counts input"));
     const name = error?.field.split("/").at(-1);
     for (const field of fields) {
       const wrong = error && (beside === says ? field === text : field.name === name);
