@@ -72,13 +72,8 @@
     const moved = shown !== was;
     node.classList.toggle("moved", moved);
     const note = why ?? (moved ? `这一课的例子：${was}` : "");
-    if (note) {
-      node.title = note;
-      node.setAttribute("aria-description", note);
-    } else {
-      node.removeAttribute("title");
-      node.removeAttribute("aria-description");
-    }
+    if (note) node.setAttribute("aria-description", note);
+    else node.removeAttribute("aria-description");
   };
 
   /** @param {HTMLElement} claim @param {boolean | null} holds null: nobody can say @param {string} note */
