@@ -106,6 +106,7 @@
       if (panel !== hint) panel.focus({ preventScroll: true }); // a screen reader reads it
       return;
     }
+    panel.removeAttribute("style"); // no frame may be made from it: the policy forbids
     if (panel === hint) hint = null;
     if (document.activeElement === document.body || panel.contains(document.activeElement)) {
       // Closed by Escape or its button; a click elsewhere has moved on and has no focus here.
@@ -185,7 +186,9 @@
     const below = figure.bottom + GAP;
     const fits = below + height + GAP <= innerHeight;
     const top = fits ? below : Math.max(GAP, figure.top - GAP - height);
-    panel.style.left = `${scrollX + Math.max(GAP, Math.min(figure.left, room))}px`;
-    panel.style.top = `${scrollY + top}px`;
+    // It scrolls with its figure; the panel of the reader's model does not scroll.
+    const [x, y] = panel.closest(".yours-panel") ? [0, 0] : [scrollX, scrollY];
+    panel.style.left = `${x + Math.max(GAP, Math.min(figure.left, room))}px`;
+    panel.style.top = `${y + top}px`;
   }
 })();

@@ -51,8 +51,17 @@
     }
   };
 
+  /** @param {Element | null} element */
+  const inSight = (element) => {
+    const { top, bottom } = element?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    return bottom > 0 && top < innerHeight;
+  };
+
   globalThis.lessonView = {
     show(view, html, slider) {
+      const focused = document.activeElement;
+      const inView = view.contains(focused);
+      const seen = inSight(focused);
       const place = slider?.value ?? "";
       const before = marked(view);
       // What follows a slider is there at once.
@@ -68,6 +77,10 @@
         /** @type {HTMLOptionElement} */ (option).selected = option.hasAttribute("selected");
       }
       mark(view, before);
+      // The focus was on something that is gone; or the frame is so much lower than the former
+      // that it would be left behind.
+      if (inView && !view.contains(document.activeElement)) view.parentElement?.focus({ preventScroll: true });
+      else if (seen && !inSight(focused)) focused?.scrollIntoView({ block: "center", behavior: "instant" });
       if (from) glide(view, from);
     },
 
