@@ -305,7 +305,7 @@ APART = {
         "lesson-widget button[aria-pressed=false]",
     ),
     "a button that does nothing now": (
-        "#ring-prev, #overlap-view-out",
+        "#ring-back, #overlap-view-out",
         "#ring-next, #overlap-view-in",
     ),
     "a refused input": ("#ring-n", "#ring-seed"),

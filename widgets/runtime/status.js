@@ -118,6 +118,8 @@
     /** @param {string | undefined} word @param {string} words */
     #write(word, words) {
       this.#word = word;
+      // All widgets wait for the same Python; the one where the reader is says so.
+      this.#line.ariaLive = this.#widget.matches(":hover, :focus-within") ? "polite" : "off";
       if (this.#line.textContent !== words) this.#line.textContent = words;
     }
 

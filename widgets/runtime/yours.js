@@ -141,7 +141,7 @@
       const own = changed.filter(([name]) => shown.has(name));
       for (const [name, value] of own) shown.set(name, value);
       const keys = [...shown].map(([name, value]) => [`${other.id}.${name}`, value]);
-      if (own.length) other.take(new URLSearchParams(keys));
+      if (own.length) other.take(new URLSearchParams(keys), true); // the panel speaks for all
     }
   };
 
