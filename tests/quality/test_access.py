@@ -206,7 +206,8 @@ def test_ux_54_no_page_and_no_experiment_loses_anything(
 
 SMALL = """([least, within]) => [...document.querySelectorAll(
         `:is(${within}) :is(button, input, select, textarea, summary)`)]
-    .filter((e) => e.type !== "hidden" && e.checkVisibility({visibilityProperty: true}))
+    .filter((e) => e.type !== "hidden")
+    .filter((e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true}))
     // In a sentence a figure is as high as its words.
     .filter((e) => !e.matches(".q") || e.parentElement.textContent.trim() === e.textContent.trim())
     .map((e) => [e, e.getBoundingClientRect()])

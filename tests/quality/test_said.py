@@ -148,7 +148,7 @@ def test_ux_57_pictures_and_tables_are_told_in_words(visit: Visit, origin: str) 
         assert page.locator("#ring svg[role=img]").count() > 0
         told(name)
     page.locator(".yours-open").click()
-    expect(page.locator(".yours-parts svg")).to_be_visible()
+    expect(page.locator(".yours-parts svg").first).to_be_visible()
     told("your model")
     for address in PAGES:
         page.goto(origin + address)
