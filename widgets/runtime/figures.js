@@ -175,8 +175,6 @@
   /** @param {HTMLElement} panel */
   function place(panel) {
     const opener = openedBy.get(panel);
-    panel.style.removeProperty("left");
-    panel.style.removeProperty("top");
     const beside = opener !== undefined && !matchMedia(SHEET).matches;
     panel.classList.toggle("placed", beside);
     if (!beside) return;
@@ -186,9 +184,7 @@
     const below = figure.bottom + GAP;
     const fits = below + height + GAP <= innerHeight;
     const top = fits ? below : Math.max(GAP, figure.top - GAP - height);
-    // It scrolls with its figure; the panel of the reader's model does not scroll.
-    const [x, y] = panel.closest(".yours-panel") ? [0, 0] : [scrollX, scrollY];
-    panel.style.left = `${x + Math.max(GAP, Math.min(figure.left, room))}px`;
-    panel.style.top = `${y + top}px`;
+    panel.style.left = `${scrollX + Math.max(GAP, Math.min(figure.left, room))}px`;
+    panel.style.top = `${scrollY + top}px`;
   }
 })();

@@ -140,8 +140,8 @@
      * @param {string[]} ticks
      */
     announce(frame, onlyNotices, ticks) {
-      const words = [...frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
-      if (!onlyNotices) words.push(...[...frame.querySelectorAll("[data-says]")].map((e) => e.textContent));
+      const said = onlyNotices ? ".lw-notice" : ".lw-notice, [data-says]";
+      const words = [...frame.querySelectorAll(said)].map((e) => e.textContent);
       const text = [...words, ...ticks].join(" ").replace(/\s+/g, " ").trim();
       clearTimeout(this.#later);
       // Of what follows close upon each other, only the last is said (``data-calm``, in ms).
