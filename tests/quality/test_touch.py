@@ -91,8 +91,9 @@ def test_ux_55_the_timeline_by_taps(phone: Page) -> None:
     )
 
 
-def test_ux_28_55_the_timeline_scrolls_in_its_frame_and_the_page_beneath(phone: Page) -> None:
-    frame = "#overlap .overlap-time .lw-scroll"
+def test_ux_28_55_a_table_scrolls_in_its_frame_and_the_page_beneath(phone: Page) -> None:
+    frame = "#overlap .lw-scroll:has(.overlap-table)"
+    phone.locator("#overlap-table").tap()
     x, y, width, height = box(phone, frame)
     middle = y + height / 2
     assert phone.locator(frame).evaluate("e => e.scrollLeft") == 0
