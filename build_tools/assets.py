@@ -74,8 +74,11 @@ def collect(root: Path) -> Assets:
     return assets
 
 
-# Comments that have their lines to themselves: authors read them, browsers need not fetch them.
-_COMMENT = re.compile(r"^[ \t]*(?://.*|/\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n", re.M)
+# Comments that have their lines to themselves, and types within a line: authors read them,
+# browsers need not fetch them.
+_COMMENT = re.compile(
+    r"^[ \t]*(?://.*|/\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n|/\*\* @\w+ \{(?:(?!\*/).)*\*/ ?", re.M
+)
 
 
 def served(script: Path) -> bytes:

@@ -43,12 +43,12 @@ def html(document: Record, pages: Mapping[str, Target], base: str) -> str:
 def _table(caption: str, heads: tuple[str, ...], rows: list[str]) -> list[str]:
     columns = "".join(f'<th scope="col">{head}</th>' for head in heads)
     return [
-        f'<div class="all-figures-frame" tabindex="0" role="region" aria-label="{caption}">',
+        f'<section class="all-figures-frame" tabindex="0" aria-label="{caption}">',
         f'<table class="all-figures-table"><caption>{caption}</caption>',
         f"<thead><tr>{columns}</tr></thead>",
         "<tbody>",
         *rows,
-        "</tbody></table></div>",
+        "</tbody></table></section>",
     ]
 
 

@@ -225,22 +225,19 @@ def _list_figures(pages: list[Page]) -> None:
             page.content = page.content.replace(prose.ALL_FIGURES, mark)
 
 
-def _search_named(html: str) -> str:
-    """The theme's search dialog has no name of its own."""
-    dialog = 'data-md-component="search" role="dialog"'
-    return html.replace(dialog, f'{dialog} aria-label="搜索"')
-
-
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    return _finished(_search_named(output))
+    return _finished(output)
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
-    return _finished(_search_named(output))
+    return _finished(output)
 
 
 def _finished(html: str) -> str:
     """Under ``serve`` neither policy nor service worker: its live reload would not run."""
+    from build_tools import theme_html
+
+    html = theme_html.mended(html)
     if _build.serving or _build.broken:
         return html
     from build_tools import csp, offline

@@ -28,4 +28,10 @@
 64 site: test_palette (the tokens)          65 core: reduce_scatter_checks_…, all_gather_starts_…
 66 as 36 and 37                             67 test_ring: other_parts_of_the_address_stay,
 68 test_access: ux_68_…                        test_scale: two_copies_keep_apart
+
+The other experiments, the reader's own page and the pages around, in tests/quality:
+
+28, 55 test_touch                           46 test_tour
+47, 48, 50, 51, 54 test_access              48 test_keyboard: also that no focus is lost
+53, 57 test_said
 """

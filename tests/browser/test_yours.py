@@ -72,11 +72,13 @@ def test_every_figure_of_the_page_follows_the_model(page: Page, origin: str) -> 
     assert "model=deepseek-v3" in page.url
     expect(page.locator("article [data-model]").first).to_have_text("DeepSeek-V3")
     moved = page.locator("#ledger ~ p button.moved[data-q='state.bytes']").first
-    expect(moved).to_have_attribute("title", "这一课的例子：444.5 GB")
+    expect(moved).to_have_attribute("aria-description", "这一课的例子：444.5 GB")
     # Its panel tells how.
     page.keyboard.press("Escape")
     moved.click()
-    expect(page.locator(".panel:popover-open")).to_contain_text("682,636,472,320")
+    panel = page.locator(".panel:popover-open")
+    expect(panel).to_contain_text("682,636,472,320")
+    expect(panel.locator(".panel-was")).to_have_text("这一课的例子：444.5 GB")
 
 
 PANELS = "[...document.querySelectorAll('#ring .panel')].map(p => p.textContent)"

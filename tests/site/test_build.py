@@ -14,6 +14,7 @@ import pytest
 from py_core.quantity import evaluate
 from py_core.scenario import DEFAULT
 from py_core.units import UNITS
+from tests import valid
 from tests.conftest import mkdocs
 
 
@@ -36,11 +37,16 @@ def test_the_figures_of_the_lesson(site: Path) -> None:
         assert golden in texts
 
 
+NAMING = ("for", "popovertarget", "aria-controls", "aria-describedby", "aria-labelledby")
+
+
 class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.ids: list[str] = []
         self.links: list[str] = []
+        self.named: list[str] = []
+        """Ids that attributes speak of."""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -49,6 +55,12 @@ class Page(HTMLParser):
                 self.ids.append(value)
             elif key in ("href", "src") and value:
                 self.links.append(value)
+            elif key in NAMING and value:
+                self.named += value.split()
+
+
+def test_every_page_is_valid_html(site: Path) -> None:
+    assert valid.faults(site) == []
 
 
 def test_no_id_stands_twice(site: Path) -> None:
@@ -58,17 +70,29 @@ def test_no_id_stands_twice(site: Path) -> None:
 
 
 def test_every_local_link_leads_somewhere(site: Path) -> None:
-    for file in pages(site):
-        page = Page(file.read_text(encoding="utf-8"))
+    """Into other pages too, to the very section."""
+    parsed = {file: Page(file.read_text(encoding="utf-8")) for file in pages(site)}
+    for file, page in parsed.items():
         for link in page.links:
             path, _, fragment = link.partition("#")
-            # 404.html is served for any address, so its links start at the root.
-            if re.match(r"[a-z]+:", link) or path.startswith("/"):
+            if re.match(r"[a-z]+:", link):
                 continue
-            target = (file.parent / path.partition("?")[0]).resolve() if path else file
-            assert target.exists(), f"{file.relative_to(site)}: {link}"
-            if fragment and not path:
-                assert fragment in {*page.ids, "__skip"}, f"{file.relative_to(site)}: {link}"
+            path = path.partition("?")[0]
+            # 404.html is served for any address, so its links start at the root.
+            base = site if path.startswith("/") else file.parent
+            target = (base / path.removeprefix("/")).resolve() if path else file
+            if target.is_dir():
+                target /= "index.html"
+            where = f"{file.relative_to(site)}: {link}"
+            assert target.exists(), where
+            if fragment and target in parsed:
+                assert fragment in parsed[target].ids, where
+
+
+def test_what_is_named_by_its_id_is_there(site: Path) -> None:
+    for file in pages(site):
+        page = Page(file.read_text(encoding="utf-8"))
+        assert set(page.named) - set(page.ids) == set(), file.relative_to(site)
 
 
 def test_search_knows_every_section_of_the_lesson(site: Path) -> None:

@@ -106,6 +106,7 @@
       if (panel !== hint) panel.focus({ preventScroll: true }); // a screen reader reads it
       return;
     }
+    panel.removeAttribute("style"); // no frame may be made from it: the policy forbids
     if (panel === hint) hint = null;
     if (document.activeElement === document.body || panel.contains(document.activeElement)) {
       // Closed by Escape or its button; a click elsewhere has moved on and has no focus here.
@@ -174,8 +175,6 @@
   /** @param {HTMLElement} panel */
   function place(panel) {
     const opener = openedBy.get(panel);
-    panel.style.removeProperty("left");
-    panel.style.removeProperty("top");
     const beside = opener !== undefined && !matchMedia(SHEET).matches;
     panel.classList.toggle("placed", beside);
     if (!beside) return;

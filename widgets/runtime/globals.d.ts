@@ -44,7 +44,7 @@ interface LessonUndo {
 interface LessonWidget extends Element {
   /** HTML to print besides: what readers without JavaScript see, while it is at its beginning. */
   readonly still: string;
-  take(params: URLSearchParams): void;
+  take(params: URLSearchParams, quiet?: boolean): void;
 }
 
 interface LessonQueries {

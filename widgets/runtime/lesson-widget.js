@@ -229,10 +229,11 @@
     /**
      * As if the page had been opened with these keys; only that the reader can undo it.
      * @param {URLSearchParams} params
+     * @param {boolean} [quiet] what it shows then is not said
      */
-    take(params) {
+    take(params, quiet) {
       const query = within(params, this.id, this.#initial);
-      if (query !== null) this.#go(query, { leap: true });
+      if (query !== null) this.#go(query, { leap: true, quiet });
     }
 
     // Queries to frames
@@ -240,12 +241,12 @@
     /**
      * Show the frame of ``query``. The latest request wins. ``undone``: how many former
      * configurations this takes back; ``linked``: the state comes from the address; ``leap``: from
-     * a link on the page, and another step alone can be undone too;
+     * a link on the page, and another step alone can be undone too; ``quiet``: only notices are said;
      * ``played``: the player asks, or a ``slide``, not a single step of the reader.
      * @param {string} query
-     * @param {{undone?: number, linked?: boolean, leap?: boolean, played?: boolean, slide?: Slide}} [how]
+     * @param {{undone?: number, linked?: boolean, leap?: boolean, quiet?: boolean, played?: boolean, slide?: Slide}} [how]
      */
-    async #go(query, { undone = 0, linked = false, leap = false, played = false, slide } = {}) {
+    async #go(query, { undone = 0, linked = false, leap = false, quiet = false, played = false, slide } = {}) {
       const mine = ++this.#latest;
       if (!played) this.#player.stop();
       this.#slide = slide;
@@ -279,7 +280,7 @@
       if (slide && (moving || !slide.released)) {
         if (performance.now() - this.#writtenAt > WRITE_AFTER) this.#writeURL();
       } else if (played && this.#player.playing) this.#writeURL();
-      else this.#settled(linked);
+      else this.#settled(linked || quiet);
     }
 
     /**

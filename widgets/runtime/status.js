@@ -118,6 +118,8 @@
     /** @param {string | undefined} word @param {string} words */
     #write(word, words) {
       this.#word = word;
+      // All widgets wait for the same Python; the one where the reader is says so.
+      this.#line.ariaLive = this.#widget.matches(":hover, :focus-within") ? "polite" : "off";
       if (this.#line.textContent !== words) this.#line.textContent = words;
     }
 
@@ -138,8 +140,8 @@
      * @param {string[]} ticks
      */
     announce(frame, onlyNotices, ticks) {
-      const words = [...frame.querySelectorAll(".lw-notice")].map((n) => n.textContent);
-      if (!onlyNotices) words.push(frame.querySelector("[data-says]")?.textContent ?? "");
+      const said = onlyNotices ? ".lw-notice" : ".lw-notice, [data-says]";
+      const words = [...frame.querySelectorAll(said)].map((e) => e.textContent);
       const text = [...words, ...ticks].join(" ").replace(/\s+/g, " ").trim();
       clearTimeout(this.#later);
       // Of what follows close upon each other, only the last is said (``data-calm``, in ms).

@@ -51,12 +51,21 @@
     }
   };
 
+  /** @param {Element} element */
+  const inSight = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
+
   globalThis.lessonView = {
     show(view, html, slider) {
+      const focused = document.activeElement ?? view;
+      const inView = view.contains(focused);
+      const seen = inSight(focused);
       const place = slider?.value ?? "";
       const before = marked(view);
       // What follows a slider is there at once.
-      const from = document.activeElement?.matches("[type=range]") ? null : places(view);
+      const from = focused.matches("[type=range]") ? null : places(view);
       // A kept element would go on with the travel it has begun.
       for (const travel of view.querySelectorAll("[data-travel]")) travel.remove();
       globalThis.Idiomorph.morph(view, html, { morphStyle: "innerHTML", restoreFocus: true, callbacks });
@@ -68,6 +77,10 @@
         /** @type {HTMLOptionElement} */ (option).selected = option.hasAttribute("selected");
       }
       mark(view, before);
+      // The focus was on something that is gone; or the frame is so much lower than the former
+      // that it would be left behind.
+      if (inView && !view.contains(document.activeElement)) view.parentElement?.focus({ preventScroll: true });
+      else if (seen && !inSight(focused)) focused.scrollIntoView({ behavior: "instant" });
       if (from) glide(view, from);
     },
 

@@ -72,13 +72,8 @@
     const moved = shown !== was;
     node.classList.toggle("moved", moved);
     const note = why ?? (moved ? `这一课的例子：${was}` : "");
-    if (note) {
-      node.title = note;
-      node.setAttribute("aria-description", note);
-    } else {
-      node.removeAttribute("title");
-      node.removeAttribute("aria-description");
-    }
+    if (note) node.setAttribute("aria-description", note);
+    else node.removeAttribute("aria-description");
   };
 
   /** @param {HTMLElement} claim @param {boolean | null} holds null: nobody can say @param {string} note */
@@ -146,7 +141,7 @@
       const own = changed.filter(([name]) => shown.has(name));
       for (const [name, value] of own) shown.set(name, value);
       const keys = [...shown].map(([name, value]) => [`${other.id}.${name}`, value]);
-      if (own.length) other.take(new URLSearchParams(keys));
+      if (own.length) other.take(new URLSearchParams(keys), true); // the panel speaks for all
     }
   };
 

@@ -70,6 +70,7 @@ TILES = (
     ("桶", "timeline.buckets"),
     ("藏在反向下面", "timeline.hidden_share"),
 )
+SAID = 6  # as many of them are read aloud
 
 
 def scenario_of(values: Values) -> Scenario:
@@ -102,6 +103,7 @@ def view(state: State) -> dict[str, Any]:
         "tiles": tiles,
         "reasons": sorted({why for _, _, why in tiles if why}),
         "card": None if scenario.model.stated else _card(scenario),
+        "said": [f"{words} {q.display()}" for words, q, _ in tiles[:SAID] if q],
         "error": {n.field: n for n in state.notices},
     }
 
