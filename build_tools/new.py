@@ -11,6 +11,7 @@ from build_tools.pages import ROOT
 from build_tools.source import Source
 from py_core.errors import LessonError
 
+_HEAD = re.compile(r'^{{ lesson_head\("(\w+)", (\d+)\) }}$', re.M)
 TAKEN = ("404", "assets", "index", "search")  # the site has these already
 
 SKELETON = """\
@@ -19,13 +20,15 @@ title: {quoted}
 description: 这一课讲什么，用一句话说完。
 ---
 
+{{{{ lesson_head("{chapter}", {number}) }}}}
+
 # {title} {{#top}}
 
 这一课要回答什么问题，先用一段话说清楚。
 
 ## 先看一个数 {{#first-figure}}
 
-训练锚点 Qwen3.8-27B 的一份完整梯度是 {{{{ q("gradient.bytes") }}}}。环形 all-reduce 同步一次，\
+{{{{ model() }}}} 的一份完整梯度是 {{{{ q("gradient.bytes") }}}}。环形 all-reduce 同步一次，\
 {{{{ q("cards", cards=64) }}}} 张卡时每张卡发出 {{{{ q("ring.sent_per_card", cards=64) }}}}。
 
 ## 再下一个判断 {{#first-claim}}
@@ -39,11 +42,11 @@ description: 这一课讲什么，用一句话说完。
 """
 
 
-def page(title: str) -> str:
+def page(title: str, chapter: str = "C10", number: int = 1) -> str:
     """The Markdown of a new lesson. Raises LessonError for a title that is no title."""
     if not re.fullmatch(r"[\w，。、：；？！「」（）《》·…—/&+ -]+", title) or not title.strip():
         raise LessonError("--title", title, "words on one line, without any Markdown")
-    text = SKELETON.format(title=title, quoted=_yaml(title))
+    text = SKELETON.format(title=title, quoted=_yaml(title), chapter=chapter, number=number)
     for finding in lint.check(Source(text)):
         raise LessonError(
             "--title", finding.text, f"a title that passes the linter: {finding.says}"
@@ -86,7 +89,7 @@ def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
     if (docs / f"{name}.md").exists() or (docs / name).exists():
         raise LessonError("NAME", name, f"a name that nothing in {docs.name}/ has")
     title = title.strip() or f"新的一课 {name}"
-    text = page(title)
+    text = page(title, *_after_the_last(docs))
     try:
         old = config.read_text(encoding="utf-8")
     except OSError as error:
@@ -97,6 +100,14 @@ def lesson(name: str, title: str = "", root: Path = ROOT) -> Path:
         opened.write(text)
     config.write_text(entered, encoding="utf-8", newline="\n")
     return file
+
+
+def _after_the_last(docs: Path) -> tuple[str, int]:
+    """Chapter and number that follow the highest number in ``docs``."""
+    texts = (file.read_text(encoding="utf-8") for file in docs.glob("*.md"))
+    heads = (head for text in texts for head in _HEAD.findall(text))
+    number, chapter = max(((int(n), c) for c, n in heads), default=(0, "C10"))
+    return chapter, number + 1
 
 
 def _yaml(text: str) -> str:

@@ -39,11 +39,22 @@ def test_a_new_lesson_builds_and_passes_the_checks(project: Path) -> None:
     for part in ('<h1 id="top">', 'data-q="ring.sent_per_card"', 'class="claim"', 'class="refer'):
         assert part in html
     assert "{{" not in html
+    # A lesson like the others: numbered, and readers may choose their model.
+    assert 'class="lesson-head"' in html
+    assert 'class="yours-open"' in html
     # Numbered at once, like every other page.
     assert "docs/tensor-parallel.md:" in lesson(project, "numbers").stdout
     again = lesson(project, "new", "tensor-parallel")
     assert again.returncode == 2
     assert len(again.stderr.splitlines()) == 1
+
+
+def test_a_new_lesson_is_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "mkdocs.yml").write_text("nav:\n  - index.md\n", encoding="utf-8")
+    first, second = (new.lesson(name, root=tmp_path) for name in ("one", "two"))
+    assert '{{ lesson_head("C10", 1) }}' in first.read_text(encoding="utf-8")
+    assert '{{ lesson_head("C10", 2) }}' in second.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from py_core.buckets import MIB
-from py_core.scenario import DEFAULT, GRADIENT_BYTES, Scenario
+from py_core.scenario import DEFAULT, GRADIENT_BYTES, Scenario, decimal
 from py_core.setting import MAX_ACCUMULATION, Setting
 from widgets.models import model_field
 from widgets.state import Choice, Pinned, Place, Real, Values, Whole
@@ -47,21 +47,24 @@ NO_SYNC = {
 }
 UNLIMITED = ("inf", "不限")
 
+# The lesson's own, as a query says them.
+BANDWIDTH, NODE_BANDWIDTH = decimal(DEFAULT.bandwidth), decimal(DEFAULT.node_bandwidth)
+
 NODE = 8  # cards of a node where nodes and their cards are told apart
 PLACES = 1 << 16  # places along the time axis
 MOST_ZOOM = 13
 
 CONFIGURATION = (
     Choice("mode", "做法", "buckets", MODES),
-    Whole("tokens", "每张卡的 token 数", 4096, 0, 10_000_000),
-    Whole("cards", "卡数", 8, 1, 1_048_576),
+    Whole("tokens", "每张卡的 token 数", DEFAULT.tokens, 0, 10_000_000),
+    Whole("cards", "卡数", DEFAULT.cards, 1, 1_048_576),
     Choice("net", "机器怎么连", "ib", NETS),
-    Real("bandwidth", "带宽", "50", "0.001", "100000", "GB/s", UNLIMITED),
-    Real("flops", "有效算力", "400", "0.001", "1000000", "TFLOPS"),
-    Whole("cap", "桶的上限", 25, 1, 1_048_576),
+    Real("bandwidth", "带宽", BANDWIDTH, "0.001", "100000", "GB/s", UNLIMITED),
+    Real("flops", "有效算力", decimal(DEFAULT.flops), "0.001", "1000000", "TFLOPS"),
+    Whole("cap", "桶的上限", int(DEFAULT.bucket_cap), 1, 1_048_576),
     Real("latency", "每条消息的固定开销", "0", "0", "1000000", "µs"),
     model_field(counted=True),
-    Choice("gradient", "梯度", "bf16", {"bf16": "bf16", "fp32": "fp32"}),
+    Choice("gradient", "梯度", DEFAULT.gradient, {"bf16": "bf16", "fp32": "fp32"}),
     Choice("unused", "没用到的参数", "static", UNUSED),
     Choice("order", "桶的顺序", "registration", ORDERS),
     Choice("tied", "嵌入与输出头", "auto", TIED),

@@ -16,12 +16,14 @@ from widgets.overlap.curve import FEW, MANY, curve
 from widgets.overlap.picture import Window, bars, parts
 from widgets.overlap.scene import scene
 from widgets.overlap.setting import (
+    BANDWIDTH,
     CONFIGURATION,
     FIELDS,
     GUESSES,
     MODES,
     MOST_ZOOM,
     NODE,
+    NODE_BANDWIDTH,
     PLACES,
     Step,
     step_of,
@@ -44,9 +46,9 @@ LATENCIES = (0, 1, 2, 5, 10, 14, 20, 50, 100)
 
 # One press sets several fields: what a cluster is, and how it is wired.
 NET_PRESETS = {
-    "ib": {"bandwidth": "50"},
-    "nvlink": {"bandwidth": "160"},
-    "hierarchical": {"bandwidth": "50", "cards": "64"},
+    "ib": {"bandwidth": BANDWIDTH},
+    "nvlink": {"bandwidth": NODE_BANDWIDTH},
+    "hierarchical": {"bandwidth": BANDWIDTH, "cards": "64"},
 }
 GUESSED = {k: v for k, v in GUESSES.items() if k not in ("ask", "skip")}
 DEFAULTS = {f.name: f.default for f in FIELDS}
@@ -70,7 +72,7 @@ def _even() -> int:
 
 TASKS = {
     "buckets": Task("guess=ask&mode=sync", _is),
-    "hidden": Task("guess=skip&tokens=4096", lambda s: _is(s, tokens=16_384)),
+    "hidden": Task(f"guess=skip&tokens={DEFAULTS['tokens']}", lambda s: _is(s, tokens=16_384)),
     # Near by, and on the far side of it.
     "even": Task("guess=skip&tokens=8192", lambda s: _is(s, tokens=_even())),
     "stub": Task(
@@ -89,7 +91,7 @@ def walk() -> list[str]:
         for query in (
             *(DEFAULTS | {"guess": guess} for guess in GUESSES if guess != "skip"),
             *(seen | {"tokens": tokens} for tokens in TOKENS),
-            *(seen | {"mode": "sync", "tokens": tokens} for tokens in (4096, 16_384)),
+            *(seen | {"mode": "sync", "tokens": tokens} for tokens in (DEFAULTS["tokens"], 16_384)),
             seen | {"tokens": 16_384, "unused": "absent"},
         )
     ]
@@ -162,6 +164,7 @@ def view(state: State) -> dict[str, Any]:
         "again": urlencode(DEFAULTS),
         "right": values["guess"] == _true_guess(),
         "truth": _readouts(_configuration(DEFAULTS)) if values["guess"] in GUESSED else {},
+        "lesson": {n: evaluate(n).display() for n in ("tokens", "flops", "bandwidth")},
         "mode": "sync" if asks else values["mode"],
         "modes": MODES,
         "options": {f.name: f.options for f in FIELDS if isinstance(f, Choice)},
