@@ -390,8 +390,12 @@ def test_why_a_figure_has_no_value_can_be_read_without_pointing(visit: Visit) ->
     page.locator(".yours-open").tap()
     page.locator("#yours-model").select_option("gpt2")
     until(page, "document.querySelectorAll('article button.q[aria-description]').length > 9")
+    for name in ("scale", "formula", "overlap"):  # they follow, and move what is below them
+        frame = page.locator(f"#{name} [data-full]").first
+        expect(frame).to_have_attribute("data-full", re.compile("model=gpt2"))
     noted = page.locator("article > p button.q[aria-description]").first
     note = noted.get_attribute("aria-description") or ""
-    page.keyboard.press("Escape")
+    page.locator("#your-model > .panel-close").tap()
+    expect(page.locator("#your-model")).to_be_hidden()
     noted.tap()
     expect(page.locator(".panel:popover-open")).to_contain_text(note)
