@@ -57,6 +57,11 @@
     return bottom > 0 && top < innerHeight;
   };
 
+  /** What has the focus is not left out of sight. @param {Element} focused */
+  const stay = (focused) => {
+    if (focused === document.activeElement && !inSight(focused)) focused.scrollIntoView({ behavior: "instant" });
+  };
+
   globalThis.lessonView = {
     show(view, html, slider) {
       const focused = document.activeElement ?? view;
@@ -80,7 +85,7 @@
       // The focus was on something that is gone; or the frame is so much lower than the former
       // that it would be left behind.
       if (inView && !view.contains(document.activeElement)) view.parentElement?.focus({ preventScroll: true });
-      else if (seen && !inSight(focused)) focused.scrollIntoView({ behavior: "instant" });
+      else if (seen) requestAnimationFrame(() => stay(focused)); // the layout is a task of its own
       if (from) glide(view, from);
     },
 
