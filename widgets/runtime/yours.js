@@ -16,6 +16,8 @@
     opener?.setAttribute("aria-expanded", String(panel.matches(":popover-open")));
     if (panel.matches(":popover-open")) panel.focus();
   });
+  // Who opens the panel will change something: Python gets all it needs for that ready.
+  panel.addEventListener("toggle", () => python.ask({ page, query: initial }).catch(() => {}), { once: true });
   globalThis.lessonYours = { toggle: () => panel.togglePopover() };
 
   const remembered = () => {
