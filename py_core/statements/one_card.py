@@ -8,6 +8,24 @@ from py_core.terms import Comparison
 
 
 @claim(
+    "every_parameter_has_state",
+    "每个参数都要训练：模型状态是参数个数乘以每个参数的字节",
+    "只训练 {model.trained_parameters} 个参数，其余的没有梯度，也没有优化器状态",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("state.bytes").equals(at("state.bytes_each") * at("model.parameters"))]
+
+
+@claim(
+    "every_parameter_has_a_gradient",
+    "每个参数都有梯度：一份梯度是参数个数乘以每个参数的字节",
+    "只有要训练的 {model.trained_parameters} 个参数有梯度",
+)
+def _(at: At) -> list[Comparison]:
+    return [at("gradient.bytes").equals(at("gradient.bytes_each") * at("model.parameters"))]
+
+
+@claim(
     "state_exceeds_card",
     "一张卡的显存装不下模型状态",
     "这个模型的状态是 {state.bytes}，一张 {card_memory} 的卡装得下",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -88,7 +89,7 @@ def test_every_claim_is_judged_again(query: str) -> None:
         verdict, why = tried(lambda name=claim.name: judge(name, scenario))
         if verdict is None:
             assert found["holds"] is None
-            assert found["note"].endswith(f"说不上：{why}")
+            assert found["note"].endswith(f"说不上这句还成不成立：{why}")
         else:
             assert found["holds"] == verdict.holds
             assert found["note"].endswith(verdict.instead if not verdict.holds else "")
@@ -270,6 +271,19 @@ def test_counts_alone_drive_what_needs_no_tensors() -> None:
     assert {name: evaluate(name, scenario).value for name in want} == want
 
 
+def test_where_not_all_is_trained_no_product_is_shown_that_does_not_hold() -> None:
+    products = [["every_parameter_has_state", ""], ["every_parameter_has_a_gradient", ""]]
+    assert all(found["holds"] for found in asked("model=deepseek-v3", [], products)["claims"])
+    slug = brought(SOME)["slug"]
+    for found in asked(f"model={slug}", [], products)["claims"]:
+        assert found["holds"] is False
+        assert "要训练的 1,000,000,000 个" in found["note"].replace("只训练", "要训练的")
+    told = widgets.render("formula", f"model={slug}&guess=skip&term=whole")
+    told = re.search(r"<strong>G：.*?</p>", told, re.S)[0]
+    assert "要训练的参数个数" in told
+    assert re.findall(r">([\d,.]+)[^<]*</button>", told) == ["1,000,000,000", "2", "2"]
+
+
 def test_who_comes_later_does_not_take_it_for_a_counted_one() -> None:
     """Widgets are imported when they are first asked for, in a browser after a model is brought."""
     script = f"""
@@ -280,7 +294,7 @@ print(widgets.render("overlap", "model=" + answer["slug"]))
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    assert "有配置的模型" in done.stdout
+    assert "有 config.json 的模型" in done.stdout
 
 
 def test_what_is_left_empty_is_everything_or_nobody_knows() -> None:
@@ -322,7 +336,7 @@ def test_all_else_says_what_is_missing() -> None:
     assert "parts" not in card
     for widget in widgets.NAMES:
         assert widgets.render(widget, f"model={slug}&guess=skip&time=on")
-    assert "有配置的模型" in widgets.render("overlap", f"model={slug}")
+    assert "有 config.json 的模型" in widgets.render("overlap", f"model={slug}")
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,15 @@ def view(state: State) -> dict[str, Any]:
     scenario = DEFAULT.with_fields({k: state[k] for k in ("cards", "model", "gradient")})
     pins = scenario.changes() | {"cards": str(cards)}
     sent = evaluate("ring.sent_per_card", scenario)
+    each, parameters = (n.source.name for n in evaluate("gradient.bytes", scenario).inputs)
     return {
         "cards": cards,
         "asked": ASKED,
         "pins": pins,
         "model": scenario.model.name,
         "factors": FACTORS,
+        "whole": (parameters, each),
+        "partly": parameters != "model.parameters",
         "substituted": sent.substituted,
         "sent": sent.display(),
         "track": Slider("cards", STOPS, cards),
