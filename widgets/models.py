@@ -40,11 +40,13 @@ class Model(Choice):
 
     def accepted(self, _values: Values) -> Accepted:
         if self.counted and len(self.options) < len(_options()):
-            return Accepted("a model with a config.json", "有配置的模型，只有参数个数的排不出来")
+            return Accepted(
+                "a model with a config.json", "有 config.json 的模型（只有参数个数，排不出分桶）"
+            )
         return some_of(self.options)
 
-    def called(self, text: str) -> str:
-        return _options().get(text, text)
+    def shown(self, value: str | int) -> str:
+        return _options().get(str(value), str(value))
 
 
 @cache

@@ -60,7 +60,7 @@ def recomputed(page: str, query: str) -> Recomputed:
         try:
             verdict = judge(name, here(pins).scenario)
         except LessonError as error:
-            note = f"换成你的设定，这句还成不成立说不上：{error.chinese}"
+            note = f"换成你的设定，说不上这句还成不成立：{error.chinese}"
             return {"holds": None, "note": note}
         note = "" if verdict.holds else f"换成你的设定，这句不成立：{verdict.instead}"
         return {"holds": verdict.holds, "note": note}

@@ -79,10 +79,6 @@ class Choice:
     def shown(self, value: str | int) -> str:
         return str(value)
 
-    def called(self, text: str) -> str:
-        """What readers call what they chose."""
-        return text
-
 
 @dataclass(frozen=True, slots=True)
 class Real:
@@ -245,7 +241,7 @@ def parse(fields: tuple[Field, ...], query: str) -> State:
             continue
         fits = f.read(str(kept), values) is not None
         values[f.name] = kept if fits else f.default
-        typed = f.called(text) if isinstance(f, Choice) else text
+        typed = f.shown(text) if isinstance(f, Choice) else text
         wrong = f"「{shown(typed)}」不行" if text.strip() else "没有填"
         accepted = f.accepted(values).chinese
         still = _spaced(f.shown(values[f.name])).rstrip()
