@@ -45,10 +45,11 @@ class Assets:
     files: dict[str, bytes] = field(default_factory=dict)
     style: str = ""
     scripts: list[str] = field(default_factory=list)
-    worker: str = ""
+    worker: bytes = b""
 
-    def add(self, stem: str, suffix: str, content: bytes) -> str:
-        path = f"assets/lesson/{stem}.{sha256(content).hexdigest()[:12]}{suffix}"
+    def add(self, stem: str, suffix: str, content: bytes, named_by: bytes = b"") -> str:
+        """A file named by its content, or by another's."""
+        path = f"assets/lesson/{stem}.{sha256(named_by or content).hexdigest()[:12]}{suffix}"
         self.files[path] = content
         return path
 
@@ -70,7 +71,7 @@ def collect(root: Path) -> Assets:
     for file in others:
         assets.scripts.append(assets.add(file.name.split(".")[0], ".js", served(file)))
     assets.scripts.append(assets.add("runtime", ".js", runtime(root)))
-    assets.worker = assets.add("worker", ".mjs", served(root / WORKER))
+    assets.worker = served(root / WORKER)
     return assets
 
 
@@ -99,19 +100,24 @@ SIZE_STEP = 100_000  # bytes between two words of how much has come
 
 
 def manifest(assets: Assets, boot: dict[str, Any]) -> str:
-    """Add the manifest a page boots Python from; paths in it are relative to itself.
+    """Add what a page boots Python from, two files of one name: the worker, which has its
+    manifest in it, and what the page itself must know. Paths are relative to either.
 
     ``sizes`` has the words for how much has come, one for every ``step`` bytes: the page knows
     how many bytes that is, and formats no number.
     """
+    worker = f"const MANIFEST = {json.dumps(boot)};\n".encode() + assets.worker
+    assets.add("python", ".mjs", worker)
     total = sum(file["size"] for file in boot["files"].values())
     places = range(-(-total // SIZE_STEP) + 1)
     told = {
+        "index": boot["index"],
+        "files": boot["files"],
         "sizes": [display(Fraction(n * SIZE_STEP), unit("MB"), 1) for n in places],
         "step": SIZE_STEP,
-        "worker": assets.worker.removeprefix("assets/lesson/"),
     }
-    return assets.add("python", ".json", json.dumps(boot | told, ensure_ascii=False).encode())
+    page = json.dumps(told, ensure_ascii=False).encode()
+    return assets.add("python", ".json", page, named_by=worker)
 
 
 def frames_folder(root: Path, sources: Iterable[str]) -> Path:

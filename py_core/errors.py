@@ -6,7 +6,6 @@ is: ``str(error)`` is English for authors, ``error.chinese`` is for readers.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -134,6 +133,8 @@ class UnknownName(LessonError):
 def _nearness(value: str, name: str, says: str) -> float:
     """How near ``name`` is, from 0 to 1: by its spelling, or by how much of ``value`` it and
     what it says hold, and how little else."""
+    import difflib  # few readers ever need it
+
     spelling = difflib.SequenceMatcher(None, name, value).ratio()
     wanted, there = _grams(value), _grams(f"{name} {says}")
     shared = len(wanted & there)

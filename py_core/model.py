@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from hashlib import sha256
 from typing import Any
 
 from py_core import data, models
@@ -175,4 +174,6 @@ def own_model(content: bytes, file: str = "") -> Model:
     except ConfigError as error:
         raise ConfigError(base + error.field, error.value, error.accepted) from None
     # Two models with one slug are one model, so different contents need different slugs.
+    from hashlib import sha256
+
     return Model(f"own-{sha256(content).hexdigest()[:12]}", name, config, file)

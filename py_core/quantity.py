@@ -193,7 +193,7 @@ class At:
             spec = SPECS[name]
             term: Term = self.field(name)
             return Quantity(name, spec.says, unit(spec.unit), spec.symbol, term, self._where)
-        declared = _DECLARED.get(name)
+        declared = _declared(name)
         if declared is None:
             raise UnknownName("quantity", name, meanings())
         term = declared.formula(self)
@@ -301,6 +301,7 @@ def _precise(value: Fraction, shown_in: Unit) -> str:
     return display(value, shown_in, max(FORMULA_DIGITS, shown_in.digits(scaled)))
 
 
+# What most figures rest on first, what takes longest to import last.
 _MODULES = (
     "model",
     "state",
@@ -328,10 +329,19 @@ def _declare_all() -> None:
         importlib.import_module(f"py_core.quantities.{module}")
 
 
+def _declared(name: str) -> Declaration | None:
+    """What is registered under ``name``. Modules are imported until one has it: in a browser
+    that takes long, and a first frame shows few figures."""
+    for module in _MODULES:
+        if name in _DECLARED:
+            break
+        importlib.import_module(f"py_core.quantities.{module}")
+    return _DECLARED.get(name)
+
+
 @lru_cache(maxsize=64)
 def at(scenario: Scenario = DEFAULT) -> At:
     """The evaluation of ``scenario``; asking again for the same Scenario is free."""
-    _declare_all()
     return At(scenario)
 
 

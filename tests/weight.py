@@ -45,6 +45,4 @@ def gzipped(file: Path) -> int:
 def runtime(site: Path) -> list[Path]:
     """Every file that a boot of Python fetches."""
     packed = [f for f in site.glob("assets/py/*/*") if not f.name.endswith(".json")]
-    return sorted(
-        [*packed, *site.glob("assets/lesson/worker.*"), *site.glob("assets/lesson/python.*.json")]
-    )
+    return sorted([*packed, *site.glob("assets/lesson/python.*")])

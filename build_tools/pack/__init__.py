@@ -42,11 +42,16 @@ LOCK = "pyodide-lock.json"
 SUMS = "sums.json"
 CORE = "py-core"
 DEPENDS = {CORE: ["jinja2"], "jinja2": ["markupsafe"], "markupsafe": []}
-IMPORTS = {CORE: ["py_core", "widgets"]}  # the others: their own name
+PACKAGES = ("py_core", "widgets")
+START = "lesson_start"  # the package made of start.py
+IMPORTS = {CORE: [*PACKAGES, START]}  # the others: their own name
 TEMPLATES = ("jinja2", "markupsafe")
 TOOLS = ("build", "hatchling", "pyodide-build", "pyodide-lock", "wheel")
 
 HERE = Path(__file__).parent
+# Short stand-ins for modules that Pyodide, the library and Jinja import when they start and that
+# nothing here goes on to use: half of what an interpreter would import before our first line.
+LEAN = HERE / "lean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +78,10 @@ def runtime_pack(root: Path, cache: Path, *, whole: bool = False) -> Path:
         _require_python(_info(root))
         for name in PYODIDE_FILES:
             shutil.copyfile(pyodide / name, folder / name)
-        archives.compiled_library(pyodide / LIBRARY, folder / LIBRARY, keep)
+        archives.compiled_library(pyodide / LIBRARY, folder / LIBRARY, LEAN, keep)
         for name in TEMPLATES:
             with TemporaryDirectory() as temporary:
-                pure = archives.installed_wheel(name, Path(temporary))
+                pure = archives.installed_wheel(name, Path(temporary), LEAN)
                 archives.compiled_wheel(pure, folder, lean=True)
         _write_sums(folder)
 
@@ -95,6 +100,8 @@ def core_pack(root: Path, cache: Path, runtime: Path) -> Path:
                 (stage / name).parent.mkdir(parents=True, exist_ok=True)
                 (stage / name).write_bytes(content)
             archives.compiled_templates(stage, "widgets")
+            prepared = stage / START / "prepared.bin"
+            archives.prepare(stage, PACKAGES, sorted(runtime.glob("*.whl")), prepared)
             pure = archives.built_wheel(stage, Path(temporary))
             _write_lock(_info(root), runtime, archives.compiled_wheel(pure, folder))
         _write_sums(folder)
@@ -186,6 +193,7 @@ def _staged(root: Path) -> Iterator[tuple[str, bytes]]:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     yield "VERSION", f'version = "{project["version"]}"\n'.encode()
     yield "pyproject.toml", (HERE / "pyproject.core.toml").read_bytes()
+    yield f"{START}/__init__.py", (HERE / "start.py").read_bytes()
     for file in root.glob("LICENSE*"):
         yield file.name, file.read_bytes()
     for file in (*files_of(root / "py_core"), *files_of(root / "widgets")):

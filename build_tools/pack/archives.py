@@ -6,12 +6,13 @@ settings: the bytes of a ``.pyc`` depend on what its compiler's process has load
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +25,14 @@ EPOCH_SECONDS = "315532800"
 # Of an installed distribution: what only its installation, a compiler or a type checker needs.
 NOT_SHIPPED_SUFFIXES = {".so", ".pyd", ".c", ".pyi", ".pyc"}
 NOT_SHIPPED_NAMES = {"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"}
+# Of Jinja what only reads templates: they come compiled.
+UNUSED = {
+    f"jinja2/{name}.py"
+    for name in (
+        *("_identifier", "constants", "ext", "idtracking", "meta"),
+        *("nativetypes", "optimizer", "sandbox", "visitor"),
+    )
+}
 
 
 class PackError(RuntimeError):
@@ -36,18 +45,24 @@ def built_wheel(project: Path, target: Path) -> Path:
     return _only_wheel(target)
 
 
-def installed_wheel(name: str, target: Path) -> Path:
-    """Pack the distribution ``name`` of this very environment as a pure wheel in ``target``.
+def installed_wheel(name: str, target: Path, instead: Path) -> Path:
+    """Pack the distribution ``name`` of this very environment as a pure wheel in ``target``;
+    where the folder ``instead`` has a file of that name, that one.
 
     MarkupSafe has a compiled speed-up that no browser can load; without it the package
     falls back on its own Python.
     """
     folder = target / "unpacked"
     for file in metadata.distribution(name).files or ():
-        shipped = file.suffix not in NOT_SHIPPED_SUFFIXES and file.name not in NOT_SHIPPED_NAMES
+        shipped = (
+            file.suffix not in NOT_SHIPPED_SUFFIXES
+            and file.name not in NOT_SHIPPED_NAMES
+            and file.as_posix() not in UNUSED
+        )
         if shipped and ".." not in file.parts:  # that would be a script in bin/
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(str(file.locate()), folder / file)
+            ours = instead / file
+            shutil.copyfile(ours if ours.is_file() else str(file.locate()), folder / file)
     return _packed(folder, PURE, target)
 
 
@@ -66,15 +81,19 @@ def compiled_wheel(wheel: Path, target: Path, *, lean: bool = False) -> Path:
         return target / packed.name
 
 
-def compiled_library(source: Path, target: Path, keep: Container[str] | None = None) -> None:
+def compiled_library(
+    source: Path, target: Path, instead: Path, keep: Container[str] | None = None
+) -> None:
     """Write Pyodide's ``python_stdlib.zip``, its modules compiled and lean, to the file
-    ``target``; of its files (``json/decoder.py``) only those in ``keep``."""
+    ``target``; of its files (``json/decoder.py``) only those in ``keep``, and where the folder
+    ``instead`` has one of that name, that one."""
     with TemporaryDirectory() as temporary:
         trimmed = Path(temporary, source.name)
         with zipfile.ZipFile(source) as old, zipfile.ZipFile(trimmed, "w") as new:
             for name in old.namelist():
                 if keep is None or name in keep:
-                    new.writestr(name, old.read(name))
+                    ours = instead / name
+                    new.writestr(name, ours.read_bytes() if ours.is_file() else old.read(name))
         _store(_compiled(trimmed, lean=True), target)
 
 
@@ -97,10 +116,7 @@ def compiled_templates(project: Path, package: str) -> None:
 # So all that a function does stands on its first line; in our own code positions are as they are.
 # (The format: cpython/InternalDocs/code_objects.md, "Format of the locations table"; here runs of
 # eight instructions, on the same line as the one before, without columns.)
-STRIP = """
-import marshal, sys
-from pathlib import Path
-
+STRIPPED = """
 def on_first_line(units):
     runs = [8] * (units // 8) + [units % 8] * (units % 8 > 0)
     return bytes(byte for run in runs for byte in (0x80 | 13 << 3 | run - 1, 0))
@@ -109,11 +125,63 @@ def stripped(code):
     inner = (stripped(c) if hasattr(c, "co_code") else c for c in code.co_consts)
     table = on_first_line(len(code.co_code) // 2)
     return code.replace(co_linetable=table, co_consts=tuple(inner))
+"""
+STRIP = """
+import marshal, sys
+from pathlib import Path
 
 for file in sorted(Path(sys.argv[1]).rglob("*.pyc")):
     content = file.read_bytes()
     file.write_bytes(content[:16] + marshal.dumps(stripped(marshal.loads(content[16:]))))
 """
+
+
+# What modules have compiled while they are imported, and where all modules are; see start.py.
+PREPARE = """
+import collections, dataclasses, importlib, json, marshal, sys
+from pathlib import Path
+
+target, wheels, *packages = sys.argv[1:]
+texts = {}
+
+def noted(run, mode):
+    def noting(text, *scopes):
+        code = compile(text, "<made>", mode, dont_inherit=True)
+        texts[text] = marshal.dumps(stripped(code))
+        return run(text, *scopes)
+    return noting
+
+def named(file):
+    return ".".join(Path(file).with_suffix("").parts).removesuffix(".__init__")
+
+dataclasses.exec = noted(exec, "exec")
+collections.eval = noted(eval, "eval")
+ours = sorted(path.as_posix() for name in packages for path in Path(name).rglob("*.py"))
+for file in ours:
+    try:
+        importlib.import_module(named(file))
+    except Exception:
+        pass  # whoever asks for it is told
+found = [*json.loads(wheels), *ours]
+files = {named(file): Path(file).with_suffix(".pyc").as_posix() for file in found}
+Path(target).write_bytes(marshal.dumps((texts, files)))
+"""
+
+
+def prepare(project: Path, packages: Sequence[str], wheels: Iterable[Path], target: Path) -> None:
+    """Write to ``target`` what a browser need not do anew, as marshalled dicts.
+
+    First what the modules of ``packages``, folders of ``project``, have compiled on import (the
+    methods of dataclasses, the constructors of named tuples), each marshalled, by its source;
+    then the file of each of these modules, and of those in ``wheels``, by its name.
+    """
+    others = [
+        name
+        for wheel in wheels
+        for name in zipfile.ZipFile(wheel).namelist()
+        if name.endswith(".pyc")
+    ]
+    _python(["-c", STRIPPED + PREPARE, target, json.dumps(others), *packages], project)
 
 
 def _compiled(archive: Path, lean: bool) -> Path:
@@ -125,7 +193,7 @@ def _compiled(archive: Path, lean: bool) -> Path:
         opened.extractall(folder)
     compiled.unlink()
     if lean:
-        _python(["-c", STRIP, folder])
+        _python(["-c", STRIPPED + STRIP, folder])
     return folder
 
 

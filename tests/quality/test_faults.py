@@ -17,9 +17,9 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Handler, Watch
 from tests.browser.reader import LESSON, at_step, button, opened, ready, set_cards, until
 
-WORKER = "**/worker.*.mjs"
+WORKER = "**/python.*.mjs"
 MANIFEST = "**/python.*.json"
-STARTS = 'answer = python.pyimport("widgets").answer;'
+STARTS = 'answer = python.pyimport("lesson_start").answer;'
 
 # The view of the ring does this when it is asked for nine cards.
 IN_A_VIEW = """
@@ -127,7 +127,7 @@ def test_wasm_blocked(page: Page, origin: str, watch: Watch, how: str) -> None:
 def test_worker_not_found(page: Page, origin: str, watch: Watch) -> None:
     page.route(WORKER, lambda route: route.fulfill(status=404, body="no"))
     opened(page, origin + LESSON)
-    fails(page, "服务器上找不到 worker.")
+    fails(page, "服务器上找不到 python.")
     page.unroute(WORKER)
     comes_after_all(page)
     watch.messages.clear()

@@ -69,7 +69,7 @@ def test_nginx_says_what_is_what(origin: str, site: Path) -> None:
         "manifest.webmanifest": ("application/manifest+json", "no-cache"),
         "search/search_index.json": ("application/json; charset=utf-8", "no-cache"),
         found("assets/lesson/runtime.*.js"): ("application/javascript; charset=utf-8", IMMUTABLE),
-        found("assets/lesson/worker.*.mjs"): ("text/javascript; charset=utf-8", IMMUTABLE),
+        found("assets/lesson/python.*.mjs"): ("text/javascript; charset=utf-8", IMMUTABLE),
         found("assets/py/*/pyodide.mjs"): ("text/javascript; charset=utf-8", IMMUTABLE),
         found("assets/py/*/*.wasm"): ("application/wasm", IMMUTABLE),
         found("assets/py/*/*.whl"): ("application/zip", IMMUTABLE),

@@ -116,3 +116,6 @@ interface Navigator {
     readonly type?: string;
   };
 }
+
+/** In the worker: what the build has put before it. */
+declare const MANIFEST: import("./worker.mjs").Boot;

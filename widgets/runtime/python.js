@@ -10,7 +10,7 @@
   /**
    * @typedef {import("./worker.mjs").Sums} Sums
    * @typedef {LessonPython["stage"]} Stage
-   * @typedef {{worker: string, index: string, info: object, files: Record<string, Sums>, wheels: string[], sizes: string[], step: number}} Manifest
+   * @typedef {{index: string, files: Record<string, Sums>, sizes: string[], step: number}} Manifest
    * @typedef {{resolve: (reply: any) => void, reject: (error: Error) => void, request: string}} Waiting
    */
 
@@ -64,6 +64,7 @@
       if (this.stage === "loading" || this.stage === "ready") return;
       this.#boot = new AbortController();
       const { signal } = this.#boot;
+      this.#files = new Map();
       this.#enter("loading");
       this.#start(signal).catch((error) => {
         if (!signal.aborted) this.#fail(error?.kind ?? "network", error?.file, error);
@@ -92,30 +93,29 @@
       if (location.protocol === "file:") throw fault("file");
       this.#watch();
       const base = new URL(this.manifestURL, document.baseURI);
-      const response = await fetch(base, { signal });
-      /** Some hosts answer with a page where a file is gone. @type {Manifest | null} */
-      const manifest = response.ok ? await response.json().catch(() => null) : null;
-      if (signal.aborted) return;
-      if (!manifest) throw fault("missing", this.manifestURL);
-      const { worker: script, index, info, files, wheels } = manifest;
-      this.#sizes = manifest.sizes;
-      this.#step = manifest.step;
-      // Pyodide wants absolute addresses.
-      const at = (/** @type {string} */ path) => new URL(path, base).href;
-      this.#files = new Map(Object.entries(files).map(([file, { wire }]) => [at(file), [0, wire]]));
-      const worker = new Worker(at(script), { type: "module" });
+      // The worker has its manifest in it: neither waits for the other.
+      const script = base.href.replace(/json$/, "mjs");
+      const worker = new Worker(script, { type: "module" });
       this.#worker = worker;
       worker.onmessage = ({ data }) => !signal.aborted && this.#receive(data);
       worker.onerror = (event) => {
         event.preventDefault();
         // An error without words: the script itself did not come.
-        if (!signal.aborted) this.#fail(event.message ? "crashed" : "missing", at(script), event);
+        if (!signal.aborted) this.#fail(event.message ? "crashed" : "missing", script, event);
       };
-      const sums = Object.entries(files).map(([file, sum]) => [at(file), sum]);
-      worker.postMessage({
-        type: "boot",
-        boot: { index: at(index), info, files: Object.fromEntries(sums), wheels: wheels.map(at) },
-      });
+      const response = await fetch(base, { signal });
+      /** Some hosts answer with a page where a file is gone. @type {Manifest | null} */
+      const manifest = response.ok ? await response.json().catch(() => null) : null;
+      if (signal.aborted) return;
+      if (!manifest) throw fault("missing", this.manifestURL);
+      const { index, files } = manifest;
+      this.#sizes = manifest.sizes;
+      this.#step = manifest.step;
+      const at = (/** @type {string} */ path) => new URL(path, base).href;
+      // Some may have begun to come.
+      for (const [file, { wire }] of Object.entries(files)) {
+        if (!this.#files.has(at(file))) this.#files.set(at(file), [0, wire]);
+      }
       const wasm = `${index}pyodide.asm.wasm`;
       const { content, module } = await this.#compiled(at(wasm), files[wasm], signal);
       if (signal.aborted) return;

@@ -143,8 +143,17 @@ function* unpacked({ buffer }) {
 /** @type {((request: string) => string) | null} */
 let answer = null;
 
-/** @param {Boot} boot */
-async function start({ index, info, files, wheels }) {
+/** The build has put it before this file. @type {Boot} */
+const { info, ...boot } = MANIFEST;
+
+async function start() {
+  // Pyodide wants absolute addresses.
+  const absolute = (/** @type {string} */ path) => new URL(path, import.meta.url).href;
+  const index = absolute(boot.index);
+  const wheels = boot.wheels.map(absolute);
+  const files = Object.fromEntries(
+    Object.entries(boot.files).map(([file, sums]) => [absolute(file), sums]),
+  );
   const at = { loader: `${index}pyodide.mjs`, script: `${index}pyodide.asm.js` };
   const wasm = `${index}pyodide.asm.wasm`;
   const library = `${index}python_stdlib.zip`;
@@ -187,14 +196,12 @@ async function start({ index, info, files, wheels }) {
     },
   });
   globalThis.fetch = fetched;
-  answer = python.pyimport("widgets").answer;
+  answer = python.pyimport("lesson_start").answer;
   postMessage({ type: "ready" });
 }
 
 addEventListener("message", ({ data }) => {
-  if (data.type === "boot") {
-    start(data.boot).catch(fail);
-  } else if (answer) {
+  if (data.type === "ask" && answer) {
     try {
       const reply = answer(data.request);
       // A Pyodide that has just broken gives nothing, and says nothing.
@@ -206,3 +213,5 @@ addEventListener("message", ({ data }) => {
     }
   }
 });
+
+start().catch(fail);
